@@ -1,0 +1,113 @@
+package watches
+
+import (
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Watch is one entry of a watches file with its defaults applied and its paths resolved.
+//
+// Exactly one of Playbook, Role and Chart is set.
+type Watch struct {
+	// GVK is the kind of resource that is watched. Group is empty for the core group.
+	GVK schema.GroupVersionKind
+	// Playbook is the absolute path of a playbook.
+	Playbook string
+	// Role is the absolute path of a role's directory.
+	Role string
+	// RoleName is the role as the file names it; for a role of a collection its fully qualified name.
+	RoleName string
+	// Chart is the absolute path of a chart's directory or archive.
+	Chart string
+	// Vars are extra variables for every run. They win over the resource's spec; Ansible evaluates Jinja in them.
+	Vars map[string]any
+	// MaxRunnerArtifacts is how many runs' artifacts are kept per resource. Default 20; negative keeps all.
+	MaxRunnerArtifacts int
+	// ReconcilePeriod is how long after a good run the next one follows. Nil means the default of the command line,
+	// zero that there is no periodic run.
+	ReconcilePeriod *time.Duration
+	// ManageStatus says whether status is written. Default true.
+	ManageStatus bool
+	// WatchDependentResources says whether changes of children wake their owner. Default true.
+	WatchDependentResources bool
+	// WatchClusterScopedResources extends that to cluster-scoped children. Default false.
+	WatchClusterScopedResources bool
+	// SnakeCaseParameters says whether spec keys are turned to snake_case for Ansible. Default true.
+	SnakeCaseParameters bool
+	// WatchAnnotationsChanges says whether a change of annotations wakes the resource. Default false.
+	WatchAnnotationsChanges bool
+	// MarkUnsafe keeps Ansible from evaluating Jinja in values of the spec. Default false.
+	MarkUnsafe bool
+	// Blacklist are kinds of children that are neither owned nor watched.
+	Blacklist []schema.GroupVersionKind
+	// Selector chooses the resources by label. The empty selector chooses all.
+	Selector metav1.LabelSelector
+	// Finalizer runs when a resource is deleted. Nil for none; a chart always has Helm's own.
+	Finalizer *Finalizer
+	// OverrideValues are laid over a chart's values, in the order of the file.
+	OverrideValues []OverrideValue
+	// DryRunOption is read for compatibility; lookup always sees the cluster.
+	DryRunOption string
+	// MaxConcurrentReconciles bounds the runs of this kind at one time. Zero means the default of the command line.
+	MaxConcurrentReconciles int
+	// AnsibleVerbosity is the number of v's for ansible-playbook. Nil means the default of the command line.
+	AnsibleVerbosity *int
+	// Timeout is the deadline of one run. Nil means the default of the command line, zero none.
+	Timeout *time.Duration
+	// Executor is how playbooks are run. Default [ExecutorDirect].
+	Executor Executor
+	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
+	MaxHistory int
+	// Position is where the entry begins.
+	Position Position
+}
+
+// Finalizer is what runs when a resource is deleted.
+type Finalizer struct {
+	// Name is put on resources, like example.com/cleanup.
+	Name string
+	// Playbook and Role are absolute paths. With both empty the watch's own content runs, with Vars.
+	Playbook string
+	Role     string
+	RoleName string
+	// Vars are extra variables for the cleaning run; they win over those of the watch.
+	Vars map[string]any
+}
+
+// OverrideValue is one assignment in the syntax of Helm's --set, environment and template already expanded.
+type OverrideValue struct {
+	Key   string // path, like image.tag or list[0].name
+	Value string // text after expansion
+	// String says that the value was quoted in the file and stays a string, as with --set-string.
+	String bool
+}
+
+// Executor is how playbooks are run.
+type Executor string
+
+// The executors.
+const (
+	ExecutorDirect Executor = "direct" // a plain ansible-playbook process per run
+)
+
+// Position is a place in a watches file.
+type Position struct {
+	File   string // as given by the caller
+	Line   int    // from 1; zero if unknown
+	Column int    // from 1; zero if unknown
+}
+
+// String returns file:line:column, as far as known.
+func (p Position) String() string {
+	s := p.File
+	if p.Line > 0 {
+		s += ":" + strconv.Itoa(p.Line)
+		if p.Column > 0 {
+			s += ":" + strconv.Itoa(p.Column)
+		}
+	}
+	return s
+}
