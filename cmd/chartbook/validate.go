@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/chartbook-operator/chartbook/runner"
+)
+
+func newValidateCommand() *cobra.Command {
+	var strict bool
+	cmd := &cobra.Command{
+		Use:   "validate [FILE]",
+		Short: "Check watches.yaml and what it refers to",
+		Long: `Check a watches file (./watches.yaml without an argument) and what it refers to: keys,
+paths, roles, charts and the syntax of playbooks. Nothing is run and no cluster is asked.
+
+All problems are printed, one to a line, as FILE:LINE:COLUMN: problem; what to do.`,
+		Example: `  chartbook validate
+  chartbook validate --strict deploy/watches.yaml`,
+		Args: maxArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file := "./watches.yaml"
+			if len(args) == 1 {
+				file = args[0]
+			}
+			return validate(cmd, file, strict)
+		},
+	}
+	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	return cmd
+}
+
+func validate(cmd *cobra.Command, file string, strict bool) error {
+	report := runner.Validate(cmd.Context(), runner.ValidateOptions{WatchesFile: file, Strict: strict})
+	for _, warning := range report.Warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", warning)
+	}
+	for _, problem := range report.Problems {
+		fmt.Fprintf(cmd.ErrOrStderr(), "error: %s\n", problem)
+	}
+	if len(report.Problems) > 0 {
+		return &usageError{errReported}
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %d watches, %d warnings\n", file, report.Watches, len(report.Warnings))
+	return err
+}

@@ -1,0 +1,97 @@
+package controller
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// annotationPrefix is the prefix of the annotations by which people steer a resource. A change of one of them
+// always counts.
+const annotationPrefix = "chartbook.dev/"
+
+// changeFilter says which changes of a primary resource count, and as what. It is pure.
+type changeFilter struct {
+	selector    labels.Selector
+	annotations bool   // any annotation counts
+	record      string // the annotation in which we keep a record ourselves; it never counts
+}
+
+// triggerOf returns why the step from old to new wakes the resource; ok is false when it does not.
+func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger engine.Trigger, ok bool) {
+	switch {
+	case obj.GetDeletionTimestamp() != nil:
+		// A resource on its way out is looked at whenever something about it changes, since that may be the
+		// last event: someone's finalizer goes, or the one that was missing is there.
+		return engine.TriggerDeletion, old.GetDeletionTimestamp() == nil || !equality.Semantic.DeepEqual(old.GetFinalizers(), obj.GetFinalizers())
+	case contentChanged(old, obj):
+		return engine.TriggerSpec, true
+	case f.matches(old) != f.matches(obj):
+		return engine.TriggerMetadata, true
+	case f.steered(old, obj):
+		return engine.TriggerRequest, true
+	case f.annotations && !equality.Semantic.DeepEqual(f.foreignAnnotations(old), f.foreignAnnotations(obj)):
+		return engine.TriggerMetadata, true
+	}
+	return "", false
+}
+
+func (f changeFilter) matches(obj *unstructured.Unstructured) bool {
+	return f.selector == nil || f.selector.Matches(labels.Set(obj.GetLabels()))
+}
+
+// steered reports whether one of our own annotations changed by someone else's hand.
+func (f changeFilter) steered(old, obj *unstructured.Unstructured) bool {
+	return !equality.Semantic.DeepEqual(f.ownAnnotations(old), f.ownAnnotations(obj))
+}
+
+func (f changeFilter) ownAnnotations(obj *unstructured.Unstructured) map[string]string {
+	own := map[string]string{}
+	for key, value := range obj.GetAnnotations() {
+		if strings.HasPrefix(key, annotationPrefix) && key != f.record {
+			own[key] = value
+		}
+	}
+	return own
+}
+
+func (f changeFilter) foreignAnnotations(obj *unstructured.Unstructured) map[string]string {
+	foreign := map[string]string{}
+	for key, value := range obj.GetAnnotations() {
+		if key != f.record {
+			foreign[key] = value
+		}
+	}
+	return foreign
+}
+
+// contentChanged compares generations, which the API server counts up with every change outside metadata and
+// status. Kinds such as Secret have none; their content is compared instead.
+func contentChanged(old, obj *unstructured.Unstructured) bool {
+	if old.GetGeneration() != 0 || obj.GetGeneration() != 0 {
+		return old.GetGeneration() != obj.GetGeneration()
+	}
+	return contentDigest(old) != contentDigest(obj)
+}
+
+// contentDigest is a digest of everything but metadata and status.
+func contentDigest(obj *unstructured.Unstructured) [sha256.Size]byte {
+	content := make(map[string]any, len(obj.Object))
+	for key, value := range obj.Object {
+		if key != "metadata" && key != "status" {
+			content[key] = value
+		}
+	}
+	data, err := json.Marshal(content) // keys come out sorted
+	if err != nil {
+		return [sha256.Size]byte{} // not reached: the object came as JSON
+	}
+	return sha256.Sum256(data)
+}

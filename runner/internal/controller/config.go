@@ -1,0 +1,87 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/watches"
+)
+
+// Config is what a controller of one watch needs.
+type Config struct {
+	Watch  watches.Watch
+	Engine engine.Engine
+	// Inputs turns a resource into the inputs of its run.
+	Inputs func(obj map[string]any, run input.Run) (map[string]any, error)
+	// Access opens the API server to the child processes of a run; nil when the engine has none.
+	Access Access
+	// Children watches what runs made; nil when nothing is to be watched.
+	Children Children
+	// Finalizers are the names that hold a resource until it is cleaned up. The first is put on new resources,
+	// the others are those of older tools and only taken off. Empty for none.
+	Finalizers []string
+	// Defaults hold where neither the watch nor the resource says otherwise.
+	Defaults Defaults
+
+	Log   logr.Logger
+	Clock clock.WithTicker
+	// NewID returns a new run id.
+	NewID func() string
+	// Random returns a number in [0,1) that spreads periodic runs.
+	Random func() float64
+}
+
+// Defaults are settings from the command line.
+type Defaults struct {
+	Period                  time.Duration // zero: no periodic runs
+	Timeout                 time.Duration // zero: no deadline
+	MaxConcurrentReconciles int
+	Grace                   time.Duration // how long runs may go on after the process was asked to end
+}
+
+// Access opens the API server to the child processes of one run.
+type Access interface {
+	Open(owner engine.Owner) (Session, error)
+}
+
+// Session is one run's way to the API server.
+type Session interface {
+	// Kubeconfig returns the content of the run's kubeconfig, credentials included.
+	Kubeconfig() []byte
+	// Close ends the access and says what it was used for.
+	Close() Usage
+}
+
+// Usage is what a run asked of the API server.
+type Usage struct {
+	Requests int
+	Writes   []engine.Write
+	Denials  []engine.Denial
+}
+
+// Children watches the children of resources.
+type Children interface {
+	// BeginRun and EndRun bracket a run: what it writes itself wakes nobody.
+	BeginRun(owner engine.Owner)
+	EndRun(owner engine.Owner, writes []engine.Write)
+	// Watch makes sure that changes of child's kind wake their owners of kind primary.
+	Watch(ctx context.Context, primary, child schema.GroupVersionKind) error
+	// Complete reports whether every kind that runs of primary made can be watched.
+	Complete(primary schema.GroupVersionKind) bool
+	// OnChange registers what to do when a child of a resource of kind primary was edited or deleted.
+	OnChange(primary Primary, wake func(types.NamespacedName))
+}
+
+// Primary describes a watched kind to [Children].
+type Primary struct {
+	GVK                schema.GroupVersionKind
+	Namespaced         bool
+	WatchClusterScoped bool
+}

@@ -1,0 +1,148 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// forever is a sync timeout that never comes: a kind that may not be listed yet is no reason to end the process.
+const forever = 100 * 365 * 24 * time.Hour
+
+// queue is the work queue of controller-runtime, which knows priorities.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// waker puts resources into the queue and notes why.
+type waker struct {
+	notes *notes
+	mu    sync.Mutex
+	queue queue // nil until the controller starts
+}
+
+// wake queues key because of trigger.
+func (w *waker) wake(key types.NamespacedName, trigger engine.Trigger) {
+	w.mu.Lock()
+	q := w.queue
+	w.mu.Unlock()
+	if q == nil {
+		return // the first list of resources is still to come and brings them all
+	}
+	w.add(q, key, trigger)
+}
+
+func (w *waker) add(q queue, key types.NamespacedName, trigger engine.Trigger) {
+	w.notes.add(key, trigger)
+	request := reconcile.Request{NamespacedName: key}
+	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(priorityOf(trigger))}, request)
+		return
+	}
+	q.Add(request)
+}
+
+// source keeps the queue for wakes from outside the watch.
+func (w *waker) source() source.Source {
+	return source.Func(func(_ context.Context, q queue) error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.queue = q
+		return nil
+	})
+}
+
+// handler turns events of the primary kind into notes and queue entries.
+func (w *waker) handler(filter changeFilter, created *ageGauge) handler.TypedEventHandler[*unstructured.Unstructured, reconcile.Request] {
+	return handler.TypedFuncs[*unstructured.Unstructured, reconcile.Request]{
+		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
+			created.set(e.Object)
+			trigger := engine.TriggerSpec
+			if e.IsInInitialList {
+				trigger = engine.TriggerInitial
+			}
+			if e.Object.GetDeletionTimestamp() != nil {
+				trigger = engine.TriggerDeletion
+			}
+			w.add(q, keyOf(e.Object), trigger)
+		},
+		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
+			created.set(e.ObjectNew)
+			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again between two events
+				w.add(q, keyOf(e.ObjectNew), engine.TriggerSpec)
+				return
+			}
+			if trigger, ok := filter.triggerOf(e.ObjectOld, e.ObjectNew); ok {
+				w.add(q, keyOf(e.ObjectNew), trigger)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
+			created.drop(e.Object)
+			w.add(q, keyOf(e.Object), engine.TriggerDeletion)
+		},
+	}
+}
+
+func keyOf(obj *unstructured.Unstructured) types.NamespacedName {
+	return types.NamespacedName{Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+// nameOf returns the controller's name in metrics and logs: the old tool's where it is unique.
+func nameOf(gvk schema.GroupVersionKind, taken map[string]bool) string {
+	name := strings.ToLower(gvk.Kind + "-" + gvk.Version + "-controller")
+	if taken[name] {
+		name = strings.ToLower(gvk.Kind + "-" + gvk.Version + "-" + gvk.Group + "-controller")
+	}
+	taken[name] = true
+	return name
+}
+
+// start adds a controller for a kind that is served to mgr.
+func (r *reconciler) start(mgr manager.Manager, name string) error {
+	selector, err := metav1.LabelSelectorAsSelector(&r.Watch.Selector)
+	if err != nil {
+		return fmt.Errorf("read the selector of %s: %w", r.Watch.GVK, err)
+	}
+	filter := changeFilter{selector: selector, annotations: r.Watch.WatchAnnotationsChanges, record: recordAnnotation}
+	c, err := controller.New(name, mgr, controller.Options{
+		Reconciler:              r,
+		MaxConcurrentReconciles: r.concurrency(),
+		CacheSyncTimeout:        forever,
+		EnableWarmup:            new(true),
+		Logger:                  r.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("make the controller of %s: %w", r.Watch.GVK, err)
+	}
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(r.Watch.GVK)
+	if err := c.Watch(source.Kind(mgr.GetCache(), obj, r.waker.handler(filter, r.ages))); err != nil {
+		return fmt.Errorf("watch %s: %w", r.Watch.GVK, err)
+	}
+	if err := c.Watch(r.waker.source()); err != nil {
+		return fmt.Errorf("watch the children of %s: %w", r.Watch.GVK, err)
+	}
+	return nil
+}
+
+func (r *reconciler) concurrency() int {
+	if n := r.Watch.MaxConcurrentReconciles; n > 0 {
+		return n
+	}
+	return max(1, r.Defaults.MaxConcurrentReconciles)
+}

@@ -1,0 +1,28 @@
+//go:build unix && !linux
+
+package process
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// This file lets the operator be built and tried on a developer's machine. There a child does not die with the
+// operator, and descendants that left the process group are not found.
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func awaitEnd(cmd *exec.Cmd) (killed bool) {
+	_ = cmd.Wait()
+	status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
+}
+
+func maxRSS(usage *syscall.Rusage) int64 { return int64(usage.Maxrss) }
+
+// relative is a living process that belongs to a run.
+type relative struct{ pid, group int }
+
+func (relative) still() bool { return false }
+
+func descendants(int, string) []relative { return nil }

@@ -1,0 +1,117 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+)
+
+// relative is a living process that belongs to a run.
+type relative struct {
+	pid, parent, group int
+	started            uint64 // clock ticks since boot; with pid it identifies a process
+	zombie             bool
+}
+
+// still reports whether the process is the one that was seen.
+func (p relative) still() bool {
+	now, ok := readProcess(p.pid)
+	return ok && now.started == p.started
+}
+
+// descendants returns the living processes of the run that root leads: its group, those whose chain of parents
+// leads to root, and those that carry mark in the environment they were started with.
+func descendants(root int, mark string) []relative {
+	rest := livingSince(root)
+	belongs := map[int]bool{root: true}
+	for _, p := range rest {
+		if p.group == root || hasMark(p.pid, mark) {
+			belongs[p.pid] = true
+		}
+	}
+	var found []relative
+	for {
+		before := len(rest)
+		rest = slices.DeleteFunc(rest, func(p relative) bool {
+			if !belongs[p.pid] && !belongs[p.parent] {
+				return false
+			}
+			belongs[p.pid] = true
+			found = append(found, p)
+			return true
+		})
+		if len(rest) == before {
+			return found
+		}
+	}
+}
+
+// livingSince returns the processes that are not older than root, zombies left out.
+func livingSince(root int) []relative {
+	first, _ := readProcess(root)
+	var living []relative
+	for _, p := range processes() {
+		if !p.zombie && p.started >= first.started {
+			living = append(living, p)
+		}
+	}
+	return living
+}
+
+// processes returns all processes that /proc shows.
+func processes() []relative {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = dir.Close() }()
+	names, _ := dir.Readdirnames(-1)
+	var all []relative
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := readProcess(pid); ok {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// readProcess reads /proc/PID/stat. The program's name stands there in parentheses and may hold anything, so
+// the fields are counted from its end.
+func readProcess(pid int) (relative, bool) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return relative{}, false
+	}
+	return parseStat(pid, text)
+}
+
+func parseStat(pid int, text []byte) (relative, bool) {
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	const state, parent, group, started = 0, 1, 2, 19
+	if len(fields) <= started {
+		return relative{}, false
+	}
+	p := relative{pid: pid, zombie: fields[state][0] == 'Z' || fields[state][0] == 'X'}
+	var err1, err2, err3 error
+	p.parent, err1 = strconv.Atoi(string(fields[parent]))
+	p.group, err2 = strconv.Atoi(string(fields[group]))
+	p.started, err3 = strconv.ParseUint(string(fields[started]), 10, 64)
+	return p, err1 == nil && err2 == nil && err3 == nil
+}
+
+// hasMark reports whether a process was started with mark in its environment. That of other users' processes
+// cannot be read.
+func hasMark(pid int, mark string) bool {
+	if mark == "" {
+		return false
+	}
+	environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(entry []byte) bool { return string(entry) == mark })
+}

@@ -1,0 +1,25 @@
+package testkit
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// Eventually calls check until it returns nil, and fails the test with its last error after timeout.
+func Eventually(t testing.TB, timeout time.Duration, check func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	for {
+		err := check(ctx)
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not so after %s: %v", timeout, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

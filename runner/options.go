@@ -1,0 +1,152 @@
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+)
+
+// Tool is whose defaults apply.
+type Tool string
+
+// The tools whose defaults are known.
+const (
+	Chartbook       Tool = "chartbook"
+	AnsibleOperator Tool = "ansible-operator" // Operator SDK's, which chartbook replaces
+	HelmOperator    Tool = "helm-operator"    // Operator SDK's, which chartbook replaces
+)
+
+// Options are the settings of an operator. [DefaultOptions] fills them; the flags of `chartbook run` have the same
+// names.
+type Options struct {
+	// WatchesFile is the path of watches.yaml.
+	WatchesFile string
+	// Namespaces to watch; empty means all.
+	Namespaces []string
+	// RESTConfig says how to reach the API server.
+	RESTConfig *rest.Config
+	// Log receives the log.
+	Log logr.Logger
+	// Version and Commit are shown in metrics.
+	Version, Commit string
+
+	// InjectOwnerRef says whether what playbooks create is owned by the resource. Default true.
+	InjectOwnerRef bool
+	// ReconcilePeriod is how long after a good run the next one follows where neither watches.yaml nor the
+	// resource says otherwise. Zero means no periodic runs, nil the old tools' defaults: 10 h for playbooks and
+	// roles, 1 min for charts.
+	ReconcilePeriod *time.Duration
+	// RunTimeout is the deadline of a run where watches.yaml gives none; zero means none.
+	RunTimeout time.Duration
+	// MaxConcurrentReconciles bounds the runs of one kind at one time. Default: the number of CPUs.
+	MaxConcurrentReconciles int
+	// GracefulShutdownTimeout is how long running plays and releases may go on after the process was asked to end.
+	// Default 30 s.
+	GracefulShutdownTimeout time.Duration
+	// SuppressOverrideValues keeps the values of overrideValues out of events.
+	SuppressOverrideValues bool
+	// StatusManifest writes the rendered manifest, with all Secrets in it, to status.deployedRelease.
+	StatusManifest bool
+
+	Ansible        AnsibleOptions
+	LeaderElection LeaderElectionOptions
+	Metrics        MetricsOptions
+	// HealthProbeAddress serves /healthz and /readyz; "0" switches it off.
+	HealthProbeAddress string
+	// EnableHTTP2 allows HTTP/2 for the metrics server. Default false.
+	EnableHTTP2 bool
+}
+
+// AnsibleOptions are the settings for playbooks and roles.
+type AnsibleOptions struct {
+	Verbosity         int    // number of v's for ansible-playbook. Default 2
+	RolesPath         string // searched for roles before what the environment says
+	CollectionsPath   string // searched for collections before what the environment says
+	Args              string // further arguments for every ansible-playbook
+	LogEvents         string // nothing, tasks or everything. Default tasks
+	ProxyPort         int    // port of the API endpoint for playbooks; zero chooses a free one
+	ArtifactsMaxBytes int64  // disk budget of all artifacts. Default 256 MiB, zero keeps none
+	PrivateDir        string // where runs keep their files; empty means a directory below the system's temporary one
+}
+
+// LeaderElectionOptions are the settings for several replicas.
+type LeaderElectionOptions struct {
+	Enabled       bool
+	ID            string        // name of the Lease; required when enabled
+	Namespace     string        // of the Lease; empty means the pod's own
+	LeaseDuration time.Duration // default 15 s
+	RenewDeadline time.Duration // default 10 s
+}
+
+// MetricsOptions are the settings of the metrics server.
+type MetricsOptions struct {
+	Address     string // "0" switches it off
+	Secure      bool   // serve HTTPS
+	RequireRBAC bool   // ask the API server whether the client may read metrics; needs Secure
+}
+
+// Tool defaults that differ.
+const (
+	ansiblePeriod = 10 * time.Hour
+	helmPeriod    = time.Minute
+)
+
+// DefaultOptions returns the defaults of a tool. Those of chartbook itself are safe ones: metrics are served by
+// HTTPS to those who may read them, and a run ends after two hours at the latest.
+func DefaultOptions(tool Tool) Options {
+	o := Options{
+		WatchesFile:             "./watches.yaml",
+		InjectOwnerRef:          true,
+		MaxConcurrentReconciles: runtime.GOMAXPROCS(0),
+		GracefulShutdownTimeout: 30 * time.Second,
+		HealthProbeAddress:      ":6789",
+		Metrics:                 MetricsOptions{Address: ":8443"},
+		LeaderElection:          LeaderElectionOptions{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second},
+		Ansible:                 AnsibleOptions{Verbosity: 2, LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
+		Log:                     logr.Discard(),
+	}
+	switch tool {
+	case AnsibleOperator:
+		o.ReconcilePeriod = new(ansiblePeriod)
+	case HelmOperator:
+		o.ReconcilePeriod = new(helmPeriod)
+		o.Metrics.Address = ":8080"
+		o.HealthProbeAddress = ":8081"
+	default:
+		o.Metrics.Secure = true
+		o.Metrics.RequireRBAC = true
+		o.RunTimeout = 2 * time.Hour
+	}
+	return o
+}
+
+// Validate returns what is wrong with the options, all problems in one error.
+func (o *Options) Validate() error {
+	var errs []error
+	if o.Metrics.RequireRBAC && !o.Metrics.Secure {
+		errs = append(errs, errors.New("--metrics-secure flag is required when --metrics-require-rbac is present"))
+	}
+	if o.LeaderElection.Enabled && o.LeaderElection.ID == "" {
+		errs = append(errs, errors.New("--leader-elect needs --leader-election-id, the name of the Lease that replicas share"))
+	}
+	switch strings.ToLower(o.Ansible.LogEvents) {
+	case "nothing", "tasks", "everything":
+	default:
+		errs = append(errs, fmt.Errorf("--ansible-log-events is %q; use nothing, tasks or everything", o.Ansible.LogEvents))
+	}
+	if o.Ansible.ProxyPort < 0 || o.Ansible.ProxyPort > 65535 {
+		errs = append(errs, fmt.Errorf("--proxy-port is %d; use 0 for any free port, or 1 to 65535", o.Ansible.ProxyPort))
+	}
+	if o.RunTimeout < 0 {
+		errs = append(errs, fmt.Errorf("--run-timeout is %s; use 0 for none or a positive duration", o.RunTimeout))
+	}
+	if o.Ansible.ArtifactsMaxBytes < 0 {
+		errs = append(errs, fmt.Errorf("--artifacts-max-bytes is %d; use 0 to keep none", o.Ansible.ArtifactsMaxBytes))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,94 @@
+package watches
+
+import (
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// readText reads text into a place of the watch.
+func readText(place func(*Watch) *string) func(*entry, *yaml.Node, string) {
+	return func(e *entry, n *yaml.Node, key string) {
+		if value, ok := e.textValue(n, key); ok {
+			*place(&e.watch) = value
+		}
+	}
+}
+
+// readBool reads a boolean into a place of the watch.
+func readBool(place func(*Watch) *bool) func(*entry, *yaml.Node, string) {
+	return func(e *entry, n *yaml.Node, key string) {
+		if value, ok := e.boolValue(n, key); ok {
+			*place(&e.watch) = value
+		}
+	}
+}
+
+func notYet(e *entry, n *yaml.Node, key string) {
+	e.fail(n, key, "remove the key until it is", "%s is not supported yet", key)
+}
+
+func readReconcilePeriod(e *entry, n *yaml.Node, key string) {
+	value, ok := e.durationValue(n, key)
+	if !ok {
+		return
+	}
+	if value < 0 {
+		e.warn(n, key, "write 0s for no periodic run", "%s is negative and taken for 0s", key)
+		value = 0
+	}
+	e.watch.ReconcilePeriod = &value
+}
+
+func readTimeout(e *entry, n *yaml.Node, key string) {
+	value, ok := e.durationValue(n, key)
+	switch {
+	case !ok:
+	case value < 0:
+		e.fail(n, key, "write 0s for no deadline", "%s must not be negative", key)
+	default:
+		e.watch.Timeout = new(time.Duration)
+		*e.watch.Timeout = value
+	}
+}
+
+func readConcurrency(e *entry, n *yaml.Node, key string) {
+	if value, ok := e.intValue(n, key); ok && value < 0 {
+		e.fail(n, key, "remove the key for the default", "%s must not be negative", key)
+	} else if ok {
+		e.watch.MaxConcurrentReconciles = value
+	}
+}
+
+func readHistory(e *entry, n *yaml.Node, key string) {
+	if value, ok := e.intValue(n, key); ok && value < 0 {
+		e.fail(n, key, "write 0 to keep all revisions", "%s must not be negative", key)
+	} else if ok {
+		e.watch.MaxHistory = value
+	}
+}
+
+func readArtifacts(e *entry, n *yaml.Node, key string) {
+	if value, ok := e.intValue(n, key); ok && value != 0 {
+		e.watch.MaxRunnerArtifacts = value
+	}
+}
+
+func readVars(e *entry, n *yaml.Node, key string) {
+	e.watch.Vars = e.variables(n, key)
+}
+
+func readExecutor(e *entry, n *yaml.Node, key string) {
+	value, ok := e.textValue(n, key)
+	switch Executor(value) {
+	case "":
+	case ExecutorDirect:
+		e.watch.Executor = ExecutorDirect
+	case "warm", "runner", "job":
+		e.fail(n, key, "write direct, or remove the key", "%s: %s is not supported yet", key, value)
+	default:
+		if ok {
+			e.fail(n, key, "write direct", "%s: there is no executor %q", key, value)
+		}
+	}
+}

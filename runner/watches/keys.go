@@ -1,0 +1,162 @@
+package watches
+
+import "go.yaml.in/yaml/v3"
+
+// entryKey is a key of a watch: its description, and how to read it.
+type entryKey struct {
+	KeyDoc
+	nested []KeyDoc
+	read   func(e *entry, n *yaml.Node, key string)
+}
+
+// entryKeys lists the keys of a watch: what is watched and run first, then the common keys, those for Ansible, those for Helm
+// and those that are reserved.
+func entryKeys() []entryKey {
+	var all []entryKey
+	for _, group := range [][]entryKey{identityKeys(), commonKeys(), ansibleKeys(), helmKeys(), reservedKeys()} {
+		all = append(all, group...)
+	}
+	return all
+}
+
+func identityKeys() []entryKey {
+	return []entryKey{
+		{KeyDoc: KeyDoc{Key: "group", Type: "text", Default: `""`, Tools: fromBoth, Content: forAll,
+			Doc: "The API group of the watched kind; empty for the core group."},
+			read: readText(func(w *Watch) *string { return &w.GVK.Group })},
+		{KeyDoc: KeyDoc{Key: "version", Type: "text", Default: "required", Tools: fromBoth, Content: forAll,
+			Doc: "The API version of the watched kind, like v1alpha1."},
+			read: readText(func(w *Watch) *string { return &w.GVK.Version })},
+		{KeyDoc: KeyDoc{Key: "kind", Type: "text", Default: "required", Tools: fromBoth, Content: forAll,
+			Doc: "The watched kind."},
+			read: readText(func(w *Watch) *string { return &w.GVK.Kind })},
+		{KeyDoc: KeyDoc{Key: "playbook", Type: "path", Default: "none", Tools: fromAnsible, Content: forAnsible,
+			Doc: "The playbook to run, relative to the working directory; it wins over a role beside it."},
+			read: readText(func(w *Watch) *string { return &w.Playbook })},
+		{KeyDoc: KeyDoc{Key: "role", Type: "path or name", Default: "none", Tools: fromAnsible, Content: forAnsible,
+			Doc: "The role to run: a path, a name that is looked up, or namespace.collection.role."},
+			read: readText(func(w *Watch) *string { return &w.Role })},
+		{KeyDoc: KeyDoc{Key: "chart", Type: "path", Default: "none", Tools: fromHelm, Content: forChart,
+			Doc: "The chart to install: a directory or a .tgz archive, relative to the working directory."},
+			read: readText(func(w *Watch) *string { return &w.Chart })},
+	}
+}
+
+func commonKeys() []entryKey {
+	return []entryKey{
+		{KeyDoc: KeyDoc{Key: "reconcilePeriod", Type: "duration", Default: "the flag --reconcile-period", Tools: fromBoth, Content: forAll,
+			Doc: "How long after a good run the next one follows; 0s means never."},
+			read: readReconcilePeriod},
+		{KeyDoc: KeyDoc{Key: "timeout", Type: "duration", Default: "none", Content: forAll,
+			Doc: "The deadline of one run; what has not ended by then is ended, with reason DeadlineExceeded."},
+			read: readTimeout},
+		{KeyDoc: KeyDoc{Key: "manageStatus", Type: "boolean", Default: "true", Tools: fromAnsible, Content: forAll,
+			Doc: "Whether the resource's status is written."},
+			read: readBool(func(w *Watch) *bool { return &w.ManageStatus })},
+		{KeyDoc: KeyDoc{Key: "watchDependentResources", Type: "boolean", Default: "true", Tools: fromBoth, Content: forAll,
+			Doc: "Whether a change of an object that a run made starts the next run."},
+			read: readBool(func(w *Watch) *bool { return &w.WatchDependentResources })},
+		{KeyDoc: KeyDoc{Key: "watchClusterScopedResources", Type: "boolean", Default: "false; true for a chart", Tools: fromAnsible, Content: forAll,
+			Doc: "Whether that holds for cluster-scoped objects too."},
+			read: readBool(func(w *Watch) *bool { return &w.WatchClusterScopedResources })},
+		{KeyDoc: KeyDoc{Key: "watchAnnotationsChanges", Type: "boolean", Default: "false", Tools: fromAnsible, Content: forAll,
+			Doc: "Whether a change of the resource's annotations starts a run."},
+			read: readBool(func(w *Watch) *bool { return &w.WatchAnnotationsChanges })},
+		{KeyDoc: KeyDoc{Key: "blacklist", Type: "list of kinds", Default: "[]", Tools: fromAnsible, Content: forAll,
+			Doc: "Kinds of objects that runs make and that are neither owned nor watched."},
+			nested: []KeyDoc{
+				{Key: "blacklist[].group", Type: "text", Default: `""`, Tools: fromAnsible, Content: forAll,
+					Doc: "The API group of the kind."},
+				{Key: "blacklist[].version", Type: "text", Default: "required", Tools: fromAnsible, Content: forAll,
+					Doc: "The API version of the kind."},
+				{Key: "blacklist[].kind", Type: "text", Default: "required", Tools: fromAnsible, Content: forAll,
+					Doc: "The kind."},
+			}, read: readBlacklist},
+		{KeyDoc: KeyDoc{Key: "selector", Type: "label selector", Default: "everything", Tools: fromBoth, Content: forAll,
+			Doc: "Which resources of the kind are watched, by label."},
+			nested: []KeyDoc{
+				{Key: "selector.matchLabels", Type: "mapping", Default: "{}", Tools: fromBoth, Content: forAll,
+					Doc: "Labels that the resource must have."},
+				{Key: "selector.matchExpressions", Type: "list", Default: "[]", Tools: fromBoth, Content: forAll,
+					Doc: "Conditions on labels: key, operator (In, NotIn, Exists, DoesNotExist) and values."},
+			}, read: readSelector},
+		{KeyDoc: KeyDoc{Key: "maxConcurrentReconciles", Type: "integer", Default: "the flag --max-concurrent-reconciles", Tools: fromHelm, Content: forAll,
+			Doc: "How many resources of the kind are worked on at one time."},
+			read: readConcurrency},
+	}
+}
+
+func ansibleKeys() []entryKey {
+	return []entryKey{
+		{KeyDoc: KeyDoc{Key: varsKey, Type: "mapping", Default: "{}", Tools: fromAnsible, Content: forAnsible,
+			Doc: "Extra variables for every run; they win over the resource's spec, and Ansible evaluates Jinja in them."},
+			read: readVars},
+		{KeyDoc: KeyDoc{Key: "maxRunnerArtifacts", Type: "integer", Default: "20", Tools: fromAnsible, Content: forAnsible,
+			Doc: "How many runs' artifacts are kept per resource; 0 means the default, a negative number all."},
+			read: readArtifacts},
+		{KeyDoc: KeyDoc{Key: "snakeCaseParameters", Type: "boolean", Default: "true", Tools: fromAnsible, Content: forAnsible,
+			Doc: "Whether the keys of the spec are turned to snake_case."},
+			read: readBool(func(w *Watch) *bool { return &w.SnakeCaseParameters })},
+		{KeyDoc: KeyDoc{Key: "markUnsafe", Type: "boolean", Default: "false", Tools: fromAnsible, Content: forAnsible,
+			Doc: "Whether Ansible is kept from evaluating Jinja in the values of a resource."},
+			read: readBool(func(w *Watch) *bool { return &w.MarkUnsafe })},
+		{KeyDoc: KeyDoc{Key: "allowReservedVariables", Type: "boolean", Default: "false", Content: forAnsible,
+			Doc: "Whether a spec may set Ansible's own variables, whose names begin with ansible_."},
+			read: readBool(func(w *Watch) *bool { return &w.AllowReservedVariables })},
+		{KeyDoc: KeyDoc{Key: "finalizer", Type: "mapping", Default: "none", Tools: fromAnsible, Content: forAnsible,
+			Doc: "What runs when a resource is deleted, before it goes; without playbook and role the watch's own content runs."},
+			nested: []KeyDoc{
+				{Key: "finalizer.name", Type: "text", Default: "required", Tools: fromAnsible, Content: forAnsible,
+					Doc: "The finalizer that is put on resources, like example.com/cleanup."},
+				{Key: "finalizer.playbook", Type: "path", Default: "none", Tools: fromAnsible, Content: forAnsible,
+					Doc: "The playbook that cleans up."},
+				{Key: "finalizer.role", Type: "path or name", Default: "none", Tools: fromAnsible, Content: forAnsible,
+					Doc: "The role that cleans up."},
+				{Key: "finalizer.vars", Type: "mapping", Default: "{}", Tools: fromAnsible, Content: forAnsible,
+					Doc: "Extra variables for the cleaning run; they win over the watch's."},
+			}, read: readFinalizer},
+		{KeyDoc: KeyDoc{Key: "executor", Type: "direct", Default: "direct", Content: forAnsible,
+			Doc: "How a playbook is run; warm, runner and job are reserved."},
+			read: readExecutor},
+	}
+}
+
+func helmKeys() []entryKey {
+	return []entryKey{
+		{KeyDoc: KeyDoc{Key: overrideValuesKey, Type: "mapping", Default: "{}", Tools: fromHelm, Content: forChart,
+			Doc: "Values that win over the resource's spec, in the syntax of Helm's --set, with environment variables and templates."},
+			read: func(e *entry, n *yaml.Node, key string) { e.watch.OverrideValues = e.readOverrides(n, key) }},
+		{KeyDoc: KeyDoc{Key: "dryRunOption", Type: "text", Default: `""`, Tools: fromHelm, Content: forChart,
+			Doc: "Read for compatibility; lookup sees the cluster always."},
+			read: readText(func(w *Watch) *string { return &w.DryRunOption })},
+		{KeyDoc: KeyDoc{Key: "maxHistory", Type: "integer", Default: "10", Content: forChart,
+			Doc: "How many revisions of a release are kept; 0 keeps all."},
+			read: readHistory},
+	}
+}
+
+func reservedKeys() []entryKey {
+	reserve := func(key, kind string, content []string, doc string) entryKey {
+		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
+	}
+	return []entryKey{
+		reserve("retry", "mapping", forAll, "A budget for failed runs: limit, backoff and maxBackoff."),
+		reserve("resync", "always or changed", forAll, "Whether a period runs in any case or only when something changed."),
+		reserve("fullResyncPeriod", "duration", forAll, "How often a run happens in any case when resync is changed."),
+		reserve("schedule", "list", forAll, "Runs at times that cron expressions give."),
+		reserve("trigger", "mapping", forAll, "Which changes start a run."),
+		reserve("related", "list", forAll, "Objects that the spec refers to and that are handed to the run."),
+		reserve("varsFrom", "list", forAnsible, "Variables from Secrets and ConfigMaps."),
+		reserve("valuesFrom", "list", forChart, "Values from Secrets and ConfigMaps."),
+		reserve("drift", "off, detect or correct", forAll, "Whether changes from outside are looked for between runs."),
+		reserve("serviceAccountName", "text", forAll, "The account whose rights a run has."),
+		reserve("env", "mapping", forAnsible, "Environment variables of a run."),
+		reserve("vaultPasswordSecretRef", "mapping", forAnsible, "The Secret that holds the vault password."),
+		reserve("wait", "boolean", forChart, "Whether a release waits for its objects to become ready."),
+		reserve("upgrade", "mapping", forChart, "How a release is upgraded, and what follows a failure."),
+		reserve("crds", "Skip, Create or Replace", forChart, "What happens to a chart's CRDs."),
+		reserve("adopt", "boolean", forChart, "Whether objects that exist already are taken over."),
+		reserve("releaseNamespace", "text", forChart, "The namespace of the release."),
+		reserve("postRender", "mapping", forChart, "What is changed in the rendered objects."),
+	}
+}

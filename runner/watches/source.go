@@ -1,0 +1,73 @@
+package watches
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxFile bounds a watches file in bytes. A ConfigMap holds no more.
+const maxFile = 1 << 20
+
+// source is a watches file: the text that YAML is read from, and the way back to the places of the original.
+type source struct {
+	name      string
+	expansion expansion
+	expanded  *lineTable // by YAML's line breaks
+	original  *lineTable // by an editor's line breaks
+}
+
+// newSource checks the raw bytes of a file and puts environment variables in.
+func newSource(name string, data []byte, lookup func(string) (string, bool)) (source, *Problem) {
+	start := Position{File: name, Line: 1, Column: 1}
+	if len(data) > maxFile {
+		return source{}, &Problem{Position: start, Message: fmt.Sprintf("the file has %d bytes, which is over the limit of %d", len(data), maxFile)}
+	}
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	s := source{name: name, original: newLineTable(text, editorBreak)}
+	if at := badCharacter(text); at >= 0 {
+		return source{}, &Problem{
+			Position: s.originalPosition(at),
+			Message:  "the file holds a byte that is no printable UTF-8 text",
+			Hint:     "save the file as UTF-8",
+		}
+	}
+	expansion, err := expand(text, overrideSpans(text), lookup)
+	if err != nil {
+		return source{}, &Problem{Position: start, Message: err.Error()}
+	}
+	s.expansion = expansion
+	if at := badCharacter(expansion.text); at >= 0 {
+		return source{}, &Problem{
+			Position: s.originalPosition(expansion.origin(at)),
+			Message:  "an environment variable puts a byte here that is no printable UTF-8 text",
+		}
+	}
+	s.expanded = newLineTable(expansion.text, yamlBreak)
+	return s, nil
+}
+
+// position turns a place that the YAML reader gave into one of the original file.
+func (s source) position(line, column int) Position {
+	return s.originalPosition(s.expansion.origin(s.expanded.offset(line, column)))
+}
+
+func (s source) originalPosition(offset int) Position {
+	line, column := s.original.place(offset)
+	return Position{File: s.name, Line: line, Column: column}
+}
+
+// badCharacter returns the offset of the first character that YAML does not allow, or -1.
+func badCharacter(text string) int {
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+			return i
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
+			return i
+		case r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff || r == 0xfeff:
+			return i
+		}
+	}
+	return -1
+}
