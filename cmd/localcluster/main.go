@@ -1,20 +1,17 @@
+// Localcluster is a throw-away Kubernetes control plane in one binary.
 package main
 
 import (
-	_ "github.com/spf13/cobra"
-	_ "go.etcd.io/etcd/server/v3/embed"
-	_ "k8s.io/component-base/cli"
-	_ "k8s.io/component-base/logs/json/register"
-	_ "k8s.io/component-base/metrics/prometheus/clientgo"
-	_ "k8s.io/component-base/metrics/prometheus/version"
-	_ "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	_ "k8s.io/kubernetes/cmd/kube-controller-manager/app"
-	_ "k8s.io/kubernetes/cmd/kube-scheduler/app"
-	_ "sigs.k8s.io/kwok/kustomize/stage/node/fast"
-	_ "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat"
-	_ "sigs.k8s.io/kwok/kustomize/stage/node/heartbeat-with-lease"
-	_ "sigs.k8s.io/kwok/kustomize/stage/pod/fast"
-	_ "sigs.k8s.io/kwok/pkg/kwok/cmd"
+	"os"
+
+	"github.com/chartbook-operator/chartbook/cmd/localcluster/internal/cli"
+	"github.com/chartbook-operator/chartbook/cmd/localcluster/internal/component"
 )
 
-func main() {}
+func main() {
+	// The supervisor calls: component NAME DIR ARGS. DIR only marks the process as one of its cluster.
+	if len(os.Args) > 3 && os.Args[1] == "component" {
+		os.Exit(component.Main(os.Args[2], os.Args[4:]))
+	}
+	os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+}

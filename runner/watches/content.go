@@ -1,9 +1,7 @@
 package watches
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -13,18 +11,8 @@ import (
 // resolveContent makes sure that the watch runs one thing, and finds it.
 func (e *entry) resolveContent() {
 	w := &e.watch
-	switch {
-	case w.Playbook == "" && w.Role == "" && w.Chart == "":
-		if e.notRead("playbook", "role", "chart") {
-			e.fail(e.node, "", "add one of them", "the watch has no playbook, role or chart")
-		}
+	if !e.chooseContent() {
 		return
-	case w.Chart != "" && (w.Playbook != "" || w.Role != ""):
-		e.fail(e.at("chart"), "chart", "make it two watches of different kinds, or remove one", "a watch cannot have a chart beside a playbook or role")
-		return
-	case w.Playbook != "" && w.Role != "":
-		e.warn(e.at("role"), "role", "remove the role", "the role is not used, since the playbook beside it wins")
-		w.Role = ""
 	}
 	switch {
 	case w.Playbook != "":
@@ -39,8 +27,28 @@ func (e *entry) resolveContent() {
 	}
 }
 
-// notRead reports whether none of the keys holds a list or mapping, about which there is a report already.
-func (e *entry) notRead(keys ...string) bool {
+// chooseContent reports whether a watch has one thing to run. A playbook wins over a role, as it always did.
+func (e *entry) chooseContent() bool {
+	w := &e.watch
+	forAnsible := w.Playbook != "" || w.Role != ""
+	switch {
+	case forAnsible && w.Chart != "":
+		e.fail(e.at("chart"), "chart", "make it two watches of different kinds, or remove one", "a watch cannot have a chart beside a playbook or role")
+		return false
+	case w.Playbook != "" && w.Role != "":
+		e.warn(e.at("role"), "role", "remove the role", "the role is not used, since the playbook beside it wins")
+		w.Role = ""
+	case !forAnsible && w.Chart == "":
+		if e.readable("playbook", "role", "chart") {
+			e.fail(e.node, "", "add one of them", "the watch has no playbook, role or chart")
+		}
+		return false
+	}
+	return true
+}
+
+// readable reports whether none of the keys holds a list or mapping, about which there is a report already.
+func (e *entry) readable(keys ...string) bool {
 	for _, key := range keys {
 		if n := e.set[key]; n != nil && follow(n).Kind != yaml.ScalarNode {
 			return false
@@ -101,7 +109,7 @@ func (d *decoder) checkChartDirectory(n *yaml.Node, key, path string) {
 		Name string `yaml:"name"`
 	}
 	if err := yaml.Unmarshal(data, &chart); err != nil {
-		d.fail(n, key, "", "%s %s: Chart.yaml: %v", key, path, err)
+		d.fail(n, key, "", "%s %s: Chart.yaml: %s", key, path, strings.TrimPrefix(err.Error(), "yaml: "))
 	} else if chart.Name == "" {
 		d.fail(n, key, "", "%s %s: Chart.yaml has no name", key, path)
 	}
@@ -122,10 +130,14 @@ func (d *decoder) readFile(path string) ([]byte, error) {
 
 // notFound reports a file that is missing or cannot be read, with the places where it was looked for.
 func (d *decoder) notFound(n *yaml.Node, key, value string, places []string, err error) {
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !missing(err) {
 		d.fail(n, key, "", "%s %q cannot be read: %v", key, value, err)
 		return
 	}
-	d.fail(n, key, "paths are relative to the working directory of the operator",
+	hint := ""
+	if !filepath.IsAbs(value) {
+		hint = "paths are relative to the operator's working directory"
+	}
+	d.fail(n, key, hint,
 		"%s %q was not found; looked at %s", key, value, strings.Join(places, ", "))
 }

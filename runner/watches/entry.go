@@ -31,14 +31,13 @@ var knownKeys = sync.OnceValue(func() map[string]entryKey {
 	return known
 })
 
-// readEntry reads one item of the file's list.
+// readEntry reads one item of the file's list. What is wrong with it is reported; the watch is then of no use.
 func (d *decoder) readEntry(n *yaml.Node) (Watch, bool) {
 	node := follow(n)
 	if node.Kind != yaml.MappingNode {
 		d.fail(n, "", "write group, version, kind and a playbook, role or chart", "a watch must be a mapping")
 		return Watch{}, false
 	}
-	failures := d.errors.count()
 	e := &entry{decoder: d, node: n, set: map[string]*yaml.Node{}, watch: Watch{
 		MaxRunnerArtifacts:      defaultArtifacts,
 		ManageStatus:            true,
@@ -52,7 +51,7 @@ func (d *decoder) readEntry(n *yaml.Node) (Watch, bool) {
 		e.readField(f)
 	}
 	e.finish()
-	return e.watch, d.errors.count() == failures
+	return e.watch, true
 }
 
 func (e *entry) readField(f field) {
@@ -98,6 +97,9 @@ func (e *entry) finish() {
 	e.resolveFinalizer()
 	e.checkEffect()
 	e.readEnvironment()
+	if _, decided := e.set["markUnsafe"]; !decided && e.watch.Chart == "" && e.watch.content() != "" {
+		e.templated = append(e.templated, e)
+	}
 }
 
 // at returns the node of a key's value, or of the entry where the file does not have the key.
@@ -115,9 +117,9 @@ func (e *entry) checkEffect() {
 		return
 	}
 	for name, n := range e.set {
-		key := knownKeys()[strings.ToLower(name)]
+		key, known := knownKeys()[strings.ToLower(name)]
 		isContent := name == "playbook" || name == "role" || name == "chart"
-		if !isContent && !key.NotYet && !slices.Contains(key.Content, content) {
+		if known && !isContent && !key.NotYet && !slices.Contains(key.Content, content) {
 			e.warn(n, name, "remove it", "%s has no effect on a %s", name, content)
 		}
 	}

@@ -25,7 +25,7 @@ func (e *entry) checkKind() {
 // checkName reports a part of the kind that is missing or that no API server would take.
 func (e *entry) checkName(key, value string, valid bool, like string) {
 	switch {
-	case valid:
+	case valid || !e.readable(key):
 	case value == "" && e.set[key] == nil:
 		e.fail(e.node, key, "", "the watch has no %s", key)
 	case value == "":

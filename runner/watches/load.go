@@ -6,7 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -125,7 +125,7 @@ func (d *decoder) readDocuments(documents []*yaml.Node) []Watch {
 		d.warnings.add(Problem{Position: d.source.originalPosition(0), Message: "the file has no watches, so that nothing will run"})
 	}
 	d.checkTwice(all)
-	d.advise(all)
+	d.advise()
 	return all
 }
 
@@ -145,5 +145,5 @@ func listHint(n *yaml.Node) string {
 
 // missing reports whether an error says that a file is not there.
 func missing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || strings.HasSuffix(err.Error(), "not a directory")
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

@@ -1,64 +1,6 @@
 package watches
 
-import (
-	"fmt"
-
-	"go.yaml.in/yaml/v3"
-)
-
-const (
-	// maxDepth bounds how deep lists and mappings may nest, also through aliases.
-	maxDepth = 100
-	// maxNodes bounds how many values a file stands for when its aliases are followed.
-	maxNodes = 1 << 20
-)
-
-// decoder turns the nodes of one file into watches and problems.
-type decoder struct {
-	source   source
-	options  Options
-	errors   problemList
-	warnings problemList
-	nodes    int // values read so far
-}
-
-// fail reports an error at a node.
-func (d *decoder) fail(n *yaml.Node, key, hint, format string, args ...any) {
-	d.report(&d.errors, n, Problem{Key: key, Hint: hint}, format, args...)
-}
-
-// warn reports what old files are allowed to have but strict mode refuses.
-func (d *decoder) warn(n *yaml.Node, key, hint, format string, args ...any) {
-	list := &d.warnings
-	if d.options.Strict {
-		list = &d.errors
-	}
-	d.report(list, n, Problem{Key: key, Hint: hint}, format, args...)
-}
-
-// note reports what is worth knowing and no fault of the file.
-func (d *decoder) note(n *yaml.Node, key, hint, format string, args ...any) {
-	d.report(&d.warnings, n, Problem{Key: key, Hint: hint}, format, args...)
-}
-
-// report adds a problem to a list that has room for it; to place and word one costs time.
-func (d *decoder) report(list *problemList, n *yaml.Node, p Problem, format string, args ...any) {
-	if !list.full() {
-		p.Position = d.source.position(n.Line, n.Column)
-		p.Message = fmt.Sprintf(format, args...)
-	}
-	list.add(p)
-}
-
-// lineOf prints the line of a node, and looks for it only then.
-type lineOf struct {
-	source source
-	node   *yaml.Node
-}
-
-func (l lineOf) String() string {
-	return fmt.Sprint("line ", l.source.position(l.node.Line, l.node.Column).Line)
-}
+import "go.yaml.in/yaml/v3"
 
 // follow returns the node that an alias stands for, or the node itself.
 func follow(n *yaml.Node) *yaml.Node {
@@ -171,21 +113,4 @@ func (d *decoder) keyName(key *yaml.Node, path string) (string, bool) {
 		return "", false
 	}
 	return text(value), true
-}
-
-// count counts a value that is read, and reports false when aliases make the file stand for too many.
-func (d *decoder) count(n *yaml.Node, path string) bool {
-	d.nodes++
-	if d.nodes == maxNodes {
-		d.fail(n, path, "use fewer aliases", "the file stands for more than %d values", maxNodes)
-	}
-	return d.nodes < maxNodes
-}
-
-// join makes the path of a key in a mapping.
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }

@@ -26,21 +26,34 @@ func (d *decoder) readOverrides(n *yaml.Node, path string) []OverrideValue {
 	tried := map[string]any{}
 	for _, f := range d.fields(n, path, exactly) {
 		value, ok := d.readOverride(f, join(path, f.name))
-		if !ok {
-			continue
+		if ok && d.tryOverride(f, path, value, tried) {
+			values = append(values, value)
 		}
-		if err := value.Apply(tried); err != nil {
-			d.fail(f.value, join(path, f.name), "escape a comma, brace or bracket that is no syntax with a backslash", "%v", err)
-			continue
-		}
-		values = append(values, value)
 	}
 	return values
+}
+
+// tryOverride reports an assignment that does not parse, or does not go together with those before it.
+func (d *decoder) tryOverride(f field, path string, value OverrideValue, tried map[string]any) bool {
+	err := value.Apply(tried)
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, errNoContainer):
+		d.fail(f.value, join(path, f.name), "", "%v", err)
+	default:
+		d.fail(f.value, join(path, f.name), "put a backslash before a comma, brace or bracket that is part of the value", "%v", err)
+	}
+	return false
 }
 
 // readOverride reads one assignment and fills in its environment and template.
 func (d *decoder) readOverride(f field, path string) (OverrideValue, bool) {
 	n := follow(f.value)
+	if f.name == "" {
+		d.fail(f.key, path, "", "the path of a value must not be empty")
+		return OverrideValue{}, false
+	}
 	if n.Kind != yaml.ScalarNode {
 		d.fail(n, path, "write one line per value, with dots in the key: image.tag", "%s must be a single value", path)
 		return OverrideValue{}, false

@@ -52,6 +52,9 @@ type problemList struct {
 	dropped int
 }
 
+// count returns how many problems there were, also of those that were not kept.
+func (l *problemList) count() int { return len(l.list) + l.dropped }
+
 func (l *problemList) full() bool { return len(l.list) >= maxProblems }
 
 func (l *problemList) add(p Problem) {

@@ -99,7 +99,7 @@ func plain(text string) any {
 			return f
 		}
 	}
-	if text[0] != '+' && text[0] != '-' && (text[0] < '0' || text[0] > '9') {
+	if !strings.ContainsRune("+-0123456789", rune(text[0])) {
 		return text
 	}
 	digits := strings.ReplaceAll(text, "_", "")
@@ -117,9 +117,13 @@ func plain(text string) any {
 	return text
 }
 
-// largeInteger reads an integer that is too large for an int64: any decimal one, and others up to 64 bits.
+// largeInteger reads an integer that is too large for an int64: a decimal one in the range of a float64, which leaves
+// longer rows of digits to be text as ever, and others up to 64 bits.
 func largeInteger(digits string) (json.Number, bool) {
 	if plainInteger.MatchString(digits) {
+		if _, err := strconv.ParseFloat(digits, 64); err != nil {
+			return "", false
+		}
 		i, ok := new(big.Int).SetString(digits, 10)
 		return json.Number(i.String()), ok
 	}

@@ -2,6 +2,7 @@ package watches
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,14 +61,19 @@ func (s source) originalPosition(offset int) Position {
 // badCharacter returns the offset of the first character that YAML does not allow, or -1.
 func badCharacter(text string) int {
 	for i, r := range text {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)):
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(utf8.RuneError)) {
 			return i
-		case r < ' ' && r != '\t' && r != '\n' && r != '\r':
-			return i
-		case r == 0x7f || r >= 0x80 && r < 0xa0 && r != 0x85 || r == 0xfffe || r == 0xffff || r == 0xfeff:
+		}
+		if !slices.ContainsFunc(allowedCharacters, func(s runes) bool { return s.first <= r && r <= s.last }) {
 			return i
 		}
 	}
 	return -1
+}
+
+type runes struct{ first, last rune }
+
+// allowedCharacters are those of YAML, the most frequent first.
+var allowedCharacters = []runes{
+	{' ', '~'}, {'\t', '\n'}, {'\r', '\r'}, {0x85, 0x85}, {0xa0, 0xd7ff}, {0xe000, 0xfefe}, {0xff00, 0xfffd}, {0x10000, utf8.MaxRune},
 }

@@ -18,11 +18,14 @@ type Watch struct {
 	Playbook string
 	// Role is the absolute path of a role's directory.
 	Role string
-	// RoleName is the role as the file names it; for a role of a collection its fully qualified name.
+	// RoleName is the name that Ansible knows the role by: that of its directory, or for a role of a collection the
+	// fully qualified one.
 	RoleName string
 	// Chart is the absolute path of a chart's directory or archive.
 	Chart string
 	// Vars are extra variables for every run. They win over the resource's spec; Ansible evaluates Jinja in them.
+	// Values are nil, bool, int64, float64, string, []any and map[string]any; an integer that an int64 cannot hold
+	// is a json.Number, which keeps its digits.
 	Vars map[string]any
 	// MaxRunnerArtifacts is how many runs' artifacts are kept per resource. Default 20; negative keeps all.
 	MaxRunnerArtifacts int
@@ -33,7 +36,7 @@ type Watch struct {
 	ManageStatus bool
 	// WatchDependentResources says whether changes of children wake their owner. Default true.
 	WatchDependentResources bool
-	// WatchClusterScopedResources extends that to cluster-scoped children. Default false.
+	// WatchClusterScopedResources extends that to cluster-scoped children. Default false, for a chart true.
 	WatchClusterScopedResources bool
 	// SnakeCaseParameters says whether spec keys are turned to snake_case for Ansible. Default true.
 	SnakeCaseParameters bool
@@ -41,6 +44,8 @@ type Watch struct {
 	WatchAnnotationsChanges bool
 	// MarkUnsafe keeps Ansible from evaluating Jinja in values of the spec. Default false.
 	MarkUnsafe bool
+	// AllowReservedVariables lets a spec set variables whose names begin with ansible_. Default false.
+	AllowReservedVariables bool
 	// Blacklist are kinds of children that are neither owned nor watched.
 	Blacklist []schema.GroupVersionKind
 	// Selector chooses the resources by label. The empty selector chooses all.
@@ -81,7 +86,8 @@ type Finalizer struct {
 type OverrideValue struct {
 	Key   string // path, like image.tag or list[0].name
 	Value string // text after expansion
-	// String says that the value was quoted in the file and stays a string, as with --set-string.
+	// String says that the value stays a string, as with --set-string: it was quoted in the file and holds no template,
+	// or is tagged !!str.
 	String bool
 }
 

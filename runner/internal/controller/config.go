@@ -1,16 +1,18 @@
 package controller
 
 import (
-	"context"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
@@ -24,14 +26,28 @@ type Config struct {
 	Access Access
 	// Children watches what runs made; nil when nothing is to be watched.
 	Children Children
+	// Forget is told when a resource is gone; nil for nobody.
+	Forget func(owner engine.Owner)
+	// Tool is the old tool whose conditions are kept.
+	Tool status.Tool
 	// Finalizers are the names that hold a resource until it is cleaned up. The first is put on new resources,
 	// the others are those of older tools and only taken off. Empty for none.
 	Finalizers []string
+	// Namespaces to watch; empty means all.
+	Namespaces []string
+	// StatusManifest writes rendered manifests to status, as helm-operator did.
+	StatusManifest bool
 	// Defaults hold where neither the watch nor the resource says otherwise.
 	Defaults Defaults
 
-	Log   logr.Logger
-	Clock clock.WithTicker
+	// LogEvent says whether a step of a run is logged.
+	LogEvent func(engine.Event) bool
+	// Events records events about resources.
+	Events Events
+	// Metrics counts what happens.
+	Metrics *observe.Metrics
+	Log     logr.Logger
+	Clock   clock.WithTicker
 	// NewID returns a new run id.
 	NewID func() string
 	// Random returns a number in [0,1) that spreads periodic runs.
@@ -54,7 +70,7 @@ type Access interface {
 // Session is one run's way to the API server.
 type Session interface {
 	// Kubeconfig returns the content of the run's kubeconfig, credentials included.
-	Kubeconfig() []byte
+	Kubeconfig() ([]byte, error)
 	// Close ends the access and says what it was used for.
 	Close() Usage
 }
@@ -72,7 +88,7 @@ type Children interface {
 	BeginRun(owner engine.Owner)
 	EndRun(owner engine.Owner, writes []engine.Write)
 	// Watch makes sure that changes of child's kind wake their owners of kind primary.
-	Watch(ctx context.Context, primary, child schema.GroupVersionKind) error
+	Watch(primary, child schema.GroupVersionKind)
 	// Complete reports whether every kind that runs of primary made can be watched.
 	Complete(primary schema.GroupVersionKind) bool
 	// OnChange registers what to do when a child of a resource of kind primary was edited or deleted.
@@ -84,4 +100,10 @@ type Primary struct {
 	GVK                schema.GroupVersionKind
 	Namespaced         bool
 	WatchClusterScoped bool
+	Blacklist          []schema.GroupVersionKind
+}
+
+// Events records events about a resource.
+type Events interface {
+	Event(obj runtime.Object, event observe.Event)
 }

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -21,6 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
 // forever is a sync timeout that never comes: a kind that may not be listed yet is no reason to end the process.
@@ -68,10 +70,10 @@ func (w *waker) source() source.Source {
 }
 
 // handler turns events of the primary kind into notes and queue entries.
-func (w *waker) handler(filter changeFilter, created *ageGauge) handler.TypedEventHandler[*unstructured.Unstructured, reconcile.Request] {
+func (w *waker) handler(filter changeFilter, seen sightings) handler.TypedEventHandler[*unstructured.Unstructured, reconcile.Request] {
 	return handler.TypedFuncs[*unstructured.Unstructured, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
-			created.set(e.Object)
+			seen.exists(e.Object)
 			trigger := engine.TriggerSpec
 			if e.IsInInitialList {
 				trigger = engine.TriggerInitial
@@ -82,7 +84,7 @@ func (w *waker) handler(filter changeFilter, created *ageGauge) handler.TypedEve
 			w.add(q, keyOf(e.Object), trigger)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
-			created.set(e.ObjectNew)
+			seen.exists(e.ObjectNew)
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again between two events
 				w.add(q, keyOf(e.ObjectNew), engine.TriggerSpec)
 				return
@@ -92,10 +94,24 @@ func (w *waker) handler(filter changeFilter, created *ageGauge) handler.TypedEve
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.TypedDeleteEvent[*unstructured.Unstructured], q queue) {
-			created.drop(e.Object)
+			seen.gone(e.Object)
 			w.add(q, keyOf(e.Object), engine.TriggerDeletion)
 		},
 	}
+}
+
+// sightings keep the metric of when each resource was created.
+type sightings struct {
+	gvk     schema.GroupVersionKind
+	metrics *observe.Metrics
+}
+
+func (s sightings) exists(obj *unstructured.Unstructured) {
+	s.metrics.SetCreated(s.gvk, obj.GetNamespace(), obj.GetName(), obj.GetCreationTimestamp().Time)
+}
+
+func (s sightings) gone(obj *unstructured.Unstructured) {
+	s.metrics.DropCreated(s.gvk, obj.GetNamespace(), obj.GetName())
 }
 
 func keyOf(obj *unstructured.Unstructured) types.NamespacedName {
@@ -113,12 +129,8 @@ func nameOf(gvk schema.GroupVersionKind, taken map[string]bool) string {
 }
 
 // start adds a controller for a kind that is served to mgr.
-func (r *reconciler) start(mgr manager.Manager, name string) error {
-	selector, err := metav1.LabelSelectorAsSelector(&r.Watch.Selector)
-	if err != nil {
-		return fmt.Errorf("read the selector of %s: %w", r.Watch.GVK, err)
-	}
-	filter := changeFilter{selector: selector, annotations: r.Watch.WatchAnnotationsChanges, record: recordAnnotation}
+func (r *reconciler) start(mgr manager.Manager, primaries cache.Cache, name string) error {
+	filter := changeFilter{selector: r.selector, annotations: r.Watch.WatchAnnotationsChanges, record: status.Annotation}
 	c, err := controller.New(name, mgr, controller.Options{
 		Reconciler:              r,
 		MaxConcurrentReconciles: r.concurrency(),
@@ -131,7 +143,7 @@ func (r *reconciler) start(mgr manager.Manager, name string) error {
 	}
 	obj := &unstructured.Unstructured{}
 	obj.SetGroupVersionKind(r.Watch.GVK)
-	if err := c.Watch(source.Kind(mgr.GetCache(), obj, r.waker.handler(filter, r.ages))); err != nil {
+	if err := c.Watch(source.Kind(primaries, obj, r.waker.handler(filter, sightings{r.Watch.GVK, r.Metrics}))); err != nil {
 		return fmt.Errorf("watch %s: %w", r.Watch.GVK, err)
 	}
 	if err := c.Watch(r.waker.source()); err != nil {

@@ -16,6 +16,8 @@ const (
 	messageSucceeded = "Last reconciliation succeeded"
 	messageFailed    = "Last reconciliation failed"
 	messageUnable    = "Unable to run reconciliation"
+
+	messageInterrupted = "The run was interrupted and is repeated"
 )
 
 // ansible writes the conditions of ansible-operator.
@@ -50,7 +52,9 @@ func (d *draft) ansibleDone() {
 		// The old tool had no word for this; requeue_after left the conditions of a run in progress.
 		d.ansibleRunning()
 	case result.Outcome == engine.Cancelled:
-		d.flip(typeRunning, ReasonInterrupted, "The run was interrupted and is repeated")
+		for _, kind := range []string{typeRunning, typeSuccessful} {
+			d.flip(kind, ReasonInterrupted, messageInterrupted)
+		}
 	default:
 		d.ansibleFailed(d.cause(), true)
 	}
@@ -69,12 +73,12 @@ func (d *draft) ansibleFailed(message string, ran bool) {
 	d.after.set(failed)
 }
 
-// flip turns a condition that is there to False. The old tool kept reason and message, which then said the opposite.
+// flip turns a condition that is there to False, and gives it a reason that fits. (The old tool kept the reason, which
+// then said the opposite.) What is False for another reason than a run in progress stays.
 func (d *draft) flip(kind, reason, message string) {
-	if d.after.get(kind) == nil {
-		return
+	if d.after.status(kind) == isTrue || d.after.reason(kind) == reasonRunning {
+		d.after.set(condition{kind: kind, status: isFalse, reason: reason, message: message})
 	}
-	d.after.set(condition{kind: kind, status: isFalse, reason: reason, message: message})
 }
 
 // completionLayout is how ansible-operator writes a time: no zeros at the end of the fraction, zone by digits.

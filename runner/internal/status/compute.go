@@ -1,8 +1,6 @@
 package status
 
 import (
-	"reflect"
-
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
@@ -60,8 +58,6 @@ func (d *draft) conditions() {
 		d.next["conditions"] = d.after.list
 	}
 }
-
-func (d *draft) changed() bool { return !reflect.DeepEqual(d.prev, d.next) }
 
 func (d *draft) oldTool() {
 	switch d.in.Tool {

@@ -39,9 +39,10 @@ func failure(result engine.Result) (string, string) {
 	return reason, message
 }
 
-// hidesDenial says that a missing permission explains more than this reason does.
+// hidesDenial says that a missing permission explains more than this reason does. Where the reason is Forbidden already,
+// the message has it.
 func hidesDenial(reason string) bool {
-	return slices.Contains([]string{ReasonRunFailed, engine.ReasonTaskFailed, engine.ReasonForbidden,
+	return slices.Contains([]string{ReasonRunFailed, engine.ReasonTaskFailed,
 		engine.ReasonPlaybookError, engine.ReasonReconcileFailed}, reason)
 }
 
@@ -55,7 +56,7 @@ func listFailures(failures []engine.Failure) string {
 
 func describeFailure(f engine.Failure) string {
 	var parts []string
-	for _, part := range []string{f.Name, place(f.File, f.Line), f.Message} {
+	for _, part := range []string{f.Name, position(f.File, f.Line), f.Message} {
 		if part != "" {
 			parts = append(parts, part)
 		}
@@ -63,7 +64,7 @@ func describeFailure(f engine.Failure) string {
 	return strings.Join(parts, ": ")
 }
 
-func place(file string, line int) string {
+func position(file string, line int) string {
 	if file == "" || line <= 0 {
 		return file
 	}

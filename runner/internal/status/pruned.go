@@ -1,12 +1,14 @@
 package status
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
+
+// maxPruned bounds the fields remembered for a kind; outputs may bring new names with every run.
+const maxPruned = 256
 
 // pruned remembers, for each kind, the fields that the API server drops because the CRD's schema does not know them.
 // They are not sent again; else each comparison would find them missing and send them for ever.
@@ -15,55 +17,27 @@ type pruned struct {
 	fields map[schema.GroupVersionKind]map[string]bool
 }
 
-// inConditions marks a path within the conditions.
-const inConditions = "conditions[]."
-
 // strip returns status without the fields that are known to be dropped.
 func (p *pruned) strip(gvk schema.GroupVersionKind, status map[string]any) map[string]any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	dropped := p.fields[gvk]
-	if len(dropped) == 0 {
+	if len(p.fields[gvk]) == 0 {
 		return status
 	}
-	kept := maps.Clone(status)
-	maps.DeleteFunc(kept, func(key string, _ any) bool { return dropped[key] })
-	list, _ := kept["conditions"].([]any)
-	if list == nil {
-		return kept
-	}
-	conditions := make([]any, len(list))
-	for i, entry := range list {
-		conditions[i] = entry
-		if m, ok := entry.(map[string]any); ok {
-			m = maps.Clone(m)
-			maps.DeleteFunc(m, func(key string, _ any) bool { return dropped[inConditions+key] })
-			conditions[i] = m
-		}
-	}
-	kept["conditions"] = conditions
-	return kept
+	return without(p.fields[gvk], "", status).(map[string]any)
 }
 
 // learn compares what was sent with what came back and returns the fields that are found to be dropped for the first
-// time, sorted.
+// time, sorted. A field is written like conditions[].ansibleResult.
 func (p *pruned) learn(gvk schema.GroupVersionKind, sent, stored map[string]any) []string {
-	missing := missingKeys("", sent, stored)
-	sentList, _ := sent["conditions"].([]any)
-	storedList, _ := stored["conditions"].([]any)
-	if len(sentList) == len(storedList) {
-		for i := range sentList {
-			was, _ := sentList[i].(map[string]any)
-			is, _ := storedList[i].(map[string]any)
-			missing = append(missing, missingKeys(inConditions, was, is)...)
-		}
-	}
+	missing := missing("", sent, stored)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	known := p.fields[gvk]
 	missing = slices.DeleteFunc(missing, func(path string) bool { return known[path] })
 	slices.Sort(missing)
 	missing = slices.Compact(missing)
+	missing = missing[:min(len(missing), maxPruned-len(known))]
 	if len(missing) == 0 {
 		return nil
 	}
@@ -80,20 +54,60 @@ func (p *pruned) learn(gvk schema.GroupVersionKind, sent, stored map[string]any)
 	return missing
 }
 
-// forget lets fields of a kind be sent again, since its CRD has changed.
+// forget lets the fields of a kind be sent again.
 func (p *pruned) forget(gvk schema.GroupVersionKind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.fields, gvk)
 }
 
-// missingKeys returns the keys of sent that stored lacks.
-func missingKeys(prefix string, sent, stored map[string]any) []string {
-	var missing []string
-	for key, value := range sent {
-		if _, there := stored[key]; !there && value != nil {
-			missing = append(missing, prefix+key)
+// without copies value, leaving out the dropped fields.
+func without(dropped map[string]bool, path string, value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		kept := make(map[string]any, len(v))
+		for key, item := range v {
+			if at := join(path, key); !dropped[at] {
+				kept[key] = without(dropped, at, item)
+			}
+		}
+		return kept
+	case []any:
+		kept := make([]any, len(v))
+		for i, item := range v {
+			kept[i] = without(dropped, path+"[]", item)
+		}
+		return kept
+	default:
+		return value
+	}
+}
+
+// missing returns the fields that are in sent and not in stored.
+func missing(path string, sent, stored any) []string {
+	var found []string
+	switch s := sent.(type) {
+	case map[string]any:
+		has, ok := stored.(map[string]any)
+		for key, value := range s {
+			if _, there := has[key]; ok && !there && value != nil {
+				found = append(found, join(path, key))
+				continue
+			}
+			found = append(found, missing(join(path, key), value, has[key])...)
+		}
+	case []any:
+		has, _ := stored.([]any)
+		for i := range min(len(s), len(has)) {
+			found = append(found, missing(path+"[]", s[i], has[i])...)
 		}
 	}
-	return missing
+	return found
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
 }

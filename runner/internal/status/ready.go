@@ -65,10 +65,11 @@ func (d *draft) keep() bool {
 // running leaves Ready alone unless the spec changed: looking after a resource does not make it less ready.
 func (d *draft) running() condition {
 	const message = "Running reconciliation"
+	kept := d.keep()
 	switch {
-	case d.in.Deleting:
+	case d.in.Deleting && !(kept && d.verdict.status == isFalse): // a finalizer that failed keeps its reason in view
 		d.judge(isFalse, ReasonDeleting, "The finalizer is at work")
-	case !d.keep():
+	case !d.in.Deleting && !kept:
 		d.judge(isUnknown, ReasonInProgress, message)
 	}
 	return reconciling(ReasonInProgress, fmt.Sprintf("Run %s is in progress, set off by: %s", d.in.RunID, d.in.Trigger))
@@ -84,9 +85,12 @@ func (d *draft) done() condition {
 		d.judge(isTrue, ReasonSucceeded, d.success())
 		return condition{}
 	case result.Outcome == engine.Waiting:
-		reason := reasonOr(result.Reason, ReasonWaiting)
-		d.judge(isFalse, reason, result.Message)
-		return reconciling(reason, result.Message)
+		reason, message := reasonOr(result.Reason, ReasonWaiting), result.Message
+		if message == "" {
+			message = "Something is not there yet; the run is repeated"
+		}
+		d.judge(isFalse, reason, message)
+		return reconciling(reason, message)
 	case result.Outcome == engine.Cancelled:
 		return d.interrupted()
 	default:
@@ -118,10 +122,10 @@ func (d *draft) failed(reason string, again bool) condition {
 
 // interrupted is no verdict on the resource; the run starts anew.
 func (d *draft) interrupted() condition {
-	if !d.keep() {
-		d.judge(isUnknown, ReasonInterrupted, "The run was interrupted")
+	if !d.keep() || d.verdict.reason == ReasonInProgress {
+		d.judge(isUnknown, ReasonInterrupted, messageInterrupted)
 	}
-	return reconciling(ReasonInterrupted, "The run was interrupted and is repeated")
+	return reconciling(ReasonInterrupted, messageInterrupted)
 }
 
 // paused keeps what is known, and says that nothing more is done about it.

@@ -35,8 +35,9 @@ type ReasonDoc struct {
 	Meaning string // one sentence
 }
 
-// reasons is the closed list, in the order in which a reader meets them. Only the author of a playbook may add
-// a reason to a condition that is not here (the reserved stat "chartbook").
+// reasons is the closed list, in the order in which a reader meets them. It has those of the package input, too, which
+// this one does not import. Only the author of a playbook may give a reason that is not here (the reserved stat
+// "chartbook").
 var reasons = []ReasonDoc{
 	{ReasonSucceeded, "The last run did what the resource asks for."},
 	{ReasonInProgress, "A run is in progress; the message names it and what set it off."},
@@ -50,7 +51,13 @@ var reasons = []ReasonDoc{
 	{ReasonInterrupted, "The operator was stopped during the run, which is repeated."},
 	{ReasonDeleting, "The resource is being deleted and its finalizer is at work."},
 	{ReasonFinalized, "The finalizer has done its work; another finalizer still holds the resource."},
-	{ReasonDeletionBlocked, "The finalizer fails and is not repeated, so the resource stays; the annotation chartbook.dev/skip-finalizer lets it go."},
+	{ReasonDeletionBlocked, "The finalizer failed for good, so the resource stays; the annotation chartbook.dev/skip-finalizer lets it go."},
+
+	{"VariableClash", "Two keys of the spec become one Ansible variable."},
+	{"EmptyKey", "A key of the spec is empty, which can be no variable."},
+	{"ReservedVariable", "A key of the spec would change how Ansible connects or runs."},
+	{"TooDeep", "The spec nests deeper than Ansible can read."},
+	{"InvalidSpec", "The spec is not a mapping."},
 
 	{engine.ReasonTaskFailed, "A task of the playbook failed and nothing rescued it."},
 	{engine.ReasonUnreachable, "A host of the inventory could not be reached."},

@@ -1,6 +1,8 @@
 package status
 
 import (
+	"maps"
+	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -49,18 +51,28 @@ func Read(status map[string]any) Record {
 	}
 }
 
-// record notes the run that ended. It is the last thing to be written and never the cause of a write, but for a
-// request that was granted.
+// same reports whether two statuses differ in nothing that is worth a write. That another run took place is not; that a
+// request was granted is.
+func same(prev, next map[string]any) bool {
+	const key = "run"
+	was, is := maps.Clone(prev), maps.Clone(next)
+	delete(was, key)
+	delete(is, key)
+	return field(prev[key], "request") == field(next[key], "request") &&
+		(len(was) == 0 && len(is) == 0 || reflect.DeepEqual(was, is))
+}
+
+// record notes the run that ended, if something else is to be written or a request was granted.
 func (d *draft) record() {
 	if d.in.Phase != Done || d.in.Result.Outcome == engine.Cancelled {
 		return
 	}
-	was, _ := d.prev["run"].(map[string]any)
-	if !d.changed() && (d.in.Request == "" || d.in.Request == field(was, "request")) {
+	was := d.prev["run"]
+	if same(d.prev, d.next) && (d.in.Request == "" || d.in.Request == field(was, "request")) {
 		return
 	}
 	run := map[string]any{"id": d.in.RunID, "trigger": string(d.in.Trigger), "outcome": string(d.in.Result.Outcome)}
-	put(run, "reason", d.verdict.reason, d.verdict.status == isTrue)
+	put(run, "reason", d.verdict.reason, d.in.Result.Outcome.OK())
 	put(run, "started", stamp(d.in.Result.Started), d.in.Result.Started.IsZero())
 	put(run, "finished", stamp(d.in.Result.Finished), d.in.Result.Finished.IsZero())
 	put(run, "attempt", int64(d.in.Attempt), d.in.Attempt <= 0 || d.in.Result.Outcome.OK())

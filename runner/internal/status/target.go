@@ -3,6 +3,7 @@ package status
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,17 +25,19 @@ func BuiltIn(gvk schema.GroupVersionKind) bool {
 	return !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io")
 }
 
-// Of returns the status as we keep it: the object's own, or for a built-in kind that of the annotation. The map is
-// the object's; nil means none.
+// Of returns the status as we keep it: the object's own if it has our marks, else the record in the annotation if there
+// is one. The map is the object's; nil means none.
 func Of(obj *unstructured.Unstructured) map[string]any {
-	if BuiltIn(obj.GroupVersionKind()) {
-		return fromAnnotation(obj)
+	record := fromAnnotation(obj)
+	status := statusOf(obj)
+	if BuiltIn(obj.GroupVersionKind()) || record != nil && !marked(status) {
+		return record
 	}
-	if status, ok := obj.Object["status"].(map[string]any); ok {
-		return status
-	}
-	return fromAnnotation(obj)
+	return status
 }
+
+// marked says that a status was written by us.
+func marked(status map[string]any) bool { return Read(status) != Record{} }
 
 // fromAnnotation reads the record. What we did not write counts as none.
 func fromAnnotation(obj *unstructured.Unstructured) map[string]any {
@@ -45,19 +48,19 @@ func fromAnnotation(obj *unstructured.Unstructured) map[string]any {
 	return status
 }
 
-// toAnnotation writes the record without what would make it too large.
-func toAnnotation(status map[string]any) (string, error) {
+// bound leaves out what would make a record too large for an annotation.
+func bound(status map[string]any) (map[string]any, error) {
 	text, err := utiljson.Marshal(status)
 	if err == nil && len(text) > maxAnnotation {
-		small := clone(status)
-		delete(small, "outputs")
-		text, err = utiljson.Marshal(small)
+		status = maps.Clone(status)
+		delete(status, "outputs")
+		text, err = utiljson.Marshal(status)
 	}
 	if err != nil {
-		return "", fmt.Errorf("encode the record of a run: %w", err)
+		return nil, fmt.Errorf("encode the record of a run: %w", err)
 	}
 	if len(text) > maxAnnotation {
-		return "", fmt.Errorf("encode the record of a run: it takes %d bytes, the limit is %d", len(text), maxAnnotation)
+		return nil, fmt.Errorf("encode the record of a run: it takes %d bytes, the limit is %d", len(text), maxAnnotation)
 	}
-	return string(text), nil
+	return status, nil
 }

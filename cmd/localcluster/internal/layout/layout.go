@@ -1,4 +1,4 @@
-// Package layout knows the files of a cluster's directory and the lock that tells whether a cluster runs in it.
+// Package layout knows what is in the directory of a cluster.
 package layout
 
 import (
@@ -30,13 +30,21 @@ var volatile = []string{Kubeconfig, State, stateTemp, Logs, PKI, Conf, Etcd, Tmp
 // Dir is the absolute path of a cluster's directory.
 type Dir string
 
-// At makes the path absolute, for it is compared with the command lines of processes.
+// At gives the path its one true form, absolute and without symbolic links, for it is compared with the command lines
+// of processes. What does not exist yet has no links.
 func At(path string) (Dir, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot make the path %s absolute: %w", path, err)
 	}
-	return Dir(abs), nil
+	rest := ""
+	for base := abs; ; base = filepath.Dir(base) {
+		resolved, err := filepath.EvalSymlinks(base)
+		if err == nil || base == filepath.Dir(base) {
+			return Dir(filepath.Join(resolved, rest)), nil
+		}
+		rest = filepath.Join(filepath.Base(base), rest)
+	}
 }
 
 // Path is the absolute path of one of the files.

@@ -41,14 +41,20 @@ func Create(d Dir) (*Lock, error) {
 
 // Existing takes the lock of a directory that already holds a cluster.
 func Existing(d Dir) (*Lock, error) {
-	if entries, err := os.ReadDir(string(d)); errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0) {
+	lock, err := open(d, os.O_RDWR)
+	if errors.Is(err, fs.ErrNotExist) && empty(d) {
 		return nil, ErrNone
 	}
-	lock, err := open(d, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, ErrForeign
 	}
 	return lock, err
+}
+
+// empty tells whether the directory is missing or holds nothing.
+func empty(d Dir) bool {
+	entries, err := os.ReadDir(string(d))
+	return errors.Is(err, fs.ErrNotExist) || (err == nil && len(entries) == 0)
 }
 
 // Inherited is the lock that a parent process took and passed on as an open file.

@@ -1,4 +1,4 @@
-// Package procs tells the processes of a local cluster from all others, and ends only those.
+// Package procs tells the processes of a local cluster from all others.
 //
 // A process id alone proves nothing, since the kernel hands it out again. A process is ours when its id, its start
 // time and its command line all agree with what the state file says.
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -70,7 +71,24 @@ func (t Table) Alive(id ID) bool {
 // Ours tells whether the process is alive and has the directory of the cluster on its command line.
 func (t Table) Ours(id ID, dir string) bool {
 	info, err := t.Look(id.PID)
-	return err == nil && info.ID == id && !info.Zombie && slices.Contains(info.Command, dir)
+	return err == nil && info.ID == id && !info.Zombie && t.names(info, dir)
+}
+
+// names tells whether an argument is the directory. Components and supervisors have it in full; in the foreground, it
+// stands there as it was typed.
+func (t Table) names(info Info, dir string) bool {
+	return slices.ContainsFunc(info.Command, func(arg string) bool {
+		arg = strings.TrimPrefix(arg, "--dir=")
+		if arg == dir {
+			return true
+		}
+		if !filepath.IsAbs(arg) {
+			cwd, _ := os.Readlink(t.file(info.PID, "cwd"))
+			arg = filepath.Join(cwd, arg)
+		}
+		resolved, err := filepath.EvalSymlinks(arg)
+		return err == nil && resolved == dir
+	})
 }
 
 // Signal sends a signal if the process is ours, and does nothing otherwise.

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/chartbook-operator/chartbook/cmd/localcluster/internal/kube"
+)
+
+type object = map[string]any
+
+func create(t *testing.T, c cluster, path string, o object) {
+	t.Helper()
+	if err := c.client(t).Do(t.Context(), http.MethodPost, path, o, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func podTemplate(restart string) object {
+	return object{
+		"metadata": object{"labels": object{"app": "web"}},
+		"spec":     object{"restartPolicy": restart, "containers": []object{{"name": "c", "image": "example.com/none"}}},
+	}
+}
+
+func deployment(name string) object {
+	return object{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": object{"name": name},
+		"spec": object{"replicas": 2, "selector": object{"matchLabels": object{"app": "web"}}, "template": podTemplate("Always")},
+	}
+}
+
+func job(name string) object {
+	return object{
+		"apiVersion": "batch/v1", "kind": "Job", "metadata": object{"name": name},
+		"spec": object{"template": podTemplate("Never")},
+	}
+}
+
+func deploymentAvailable(t *testing.T, c cluster) {
+	create(t, c, "/apis/apps/v1/namespaces/default/deployments", deployment("web"))
+	eventually(t, condition(c, "/apis/apps/v1/namespaces/default/deployments/web", "Available"))
+	var pods struct {
+		Items []struct {
+			Status struct{ Phase, PodIP string }
+		}
+	}
+	if err := c.client(t).Get(t.Context(), "/api/v1/namespaces/default/pods?labelSelector=app%3Dweb", &pods); err != nil {
+		t.Fatal(err)
+	}
+	for _, pod := range pods.Items {
+		if pod.Status.Phase != "Running" || pod.Status.PodIP == "" {
+			t.Errorf("a pod is %+v", pod.Status)
+		}
+	}
+	if len(pods.Items) != 2 {
+		t.Errorf("%d pods, want 2", len(pods.Items))
+	}
+}
+
+func deploymentExists(t *testing.T, c cluster) {
+	t.Helper()
+	if err := c.client(t).Get(t.Context(), "/apis/apps/v1/namespaces/default/deployments/web", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func jobCompletes(t *testing.T, c cluster) {
+	create(t, c, "/apis/batch/v1/namespaces/default/jobs", job("once"))
+	eventually(t, condition(c, "/apis/batch/v1/namespaces/default/jobs/once", "Complete"))
+}
+
+func claimBound(t *testing.T, c cluster) {
+	claims := "/api/v1/namespaces/default/persistentvolumeclaims"
+	create(t, c, claims, object{
+		"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": object{"name": "data"},
+		"spec": object{"accessModes": []string{"ReadWriteOnce"}, "resources": object{"requests": object{"storage": "1Gi"}}},
+	})
+	var claim struct {
+		Spec   struct{ VolumeName string }
+		Status struct{ Phase string }
+	}
+	client := c.client(t)
+	eventually(t, func(ctx context.Context) error {
+		if err := client.Get(ctx, claims+"/data", &claim); err != nil || claim.Status.Phase == "Bound" {
+			return err
+		}
+		return fmt.Errorf("the claim is %s", claim.Status.Phase)
+	})
+	if err := client.Do(t.Context(), http.MethodDelete, claims+"/data", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, gone(client, "/api/v1/persistentvolumes/"+claim.Spec.VolumeName))
+}
+
+// namespaceGoes has Pods in it, one of them with a finalizer that it must wait for.
+func namespaceGoes(t *testing.T, c cluster) {
+	client := c.client(t)
+	create(t, c, "/api/v1/namespaces", object{"apiVersion": "v1", "kind": "Namespace", "metadata": object{"name": "temporary"}})
+	// The service account comes a moment after its namespace, and no Pod can be created before.
+	eventually(t, func(ctx context.Context) error {
+		return client.Get(ctx, "/api/v1/namespaces/temporary/serviceaccounts/default", nil)
+	})
+	create(t, c, "/apis/apps/v1/namespaces/temporary/deployments", deployment("web"))
+	pods := "/api/v1/namespaces/temporary/pods"
+	pod := podTemplate("Always")
+	pod["metadata"] = object{"name": "held", "finalizers": []string{"example.com/hold"}}
+	create(t, c, pods, pod)
+	eventually(t, condition(c, "/apis/apps/v1/namespaces/temporary/deployments/web", "Available"))
+	eventually(t, condition(c, pods+"/held", "Ready"))
+	if err := client.Do(t.Context(), http.MethodDelete, "/api/v1/namespaces/temporary", nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	var held struct {
+		Metadata struct{ DeletionTimestamp string }
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := client.Get(ctx, pods+"/held", &held); err != nil || held.Metadata.DeletionTimestamp != "" {
+			return err // gone already would be an error: the finalizer was ignored
+		}
+		return errors.New("the pod is not being deleted")
+	})
+	release := []object{{"op": "remove", "path": "/metadata/finalizers"}}
+	if err := client.Patch(t.Context(), pods+"/held", release); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, gone(client, "/api/v1/namespaces/temporary"))
+}
+
+func gone(client *kube.Client, path string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		err := client.Get(ctx, path, nil)
+		if errors.Is(err, kube.ErrNotFound) {
+			return nil
+		}
+		return errors.Join(errors.New(path+" is still there"), err)
+	}
+}

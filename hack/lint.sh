@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Checks style: Go code, playbooks, YAML and shell scripts, and that everything generated is up to date. All checks
+# are run, also after one has failed. Called by "make lint", which builds golangci-lint.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=hack/lib.sh
+. hack/lib.sh
+
+failed=()
+# check runs one linter under a name.
+check() {
+  local name=$1
+  shift
+  echo "--- $name"
+  "$@" || failed+=("$name")
+}
+
+# check_with is check for a linter that comes from a package of the distribution.
+check_with() {
+  local name=$1
+  if ! command -v "$name" >/dev/null && ! install_packages "$name"; then
+    if [ "${CI:-}" = true ]; then failed+=("$name (not installed)"); else echo "--- $name: skipped, not installed"; fi
+    return 0
+  fi
+  check "$@"
+}
+
+# lint_localcluster uses the flags of that module's build.sh, so that nothing is compiled twice.
+lint_localcluster() { (cd cmd/localcluster && GOFLAGS=-trimpath ../../bin/golangci-lint run --config ../../.golangci.yml ./...); }
+
+check "golangci-lint" bin/golangci-lint run ./...
+check "golangci-lint of localcluster" lint_localcluster
+check "verify" hack/verify.sh
+check_with yamllint yamllint --strict --config-file hack/yamllint.yaml \
+  watches.yaml .golangci.yml playbooks deploy hack molecule charts/*/Chart.yaml charts/*/values.yaml
+check_with ansible-lint ansible-lint --offline --strict -q --nocolor --config-file hack/ansible-lint.yaml playbooks molecule
+check_with shellcheck shellcheck --external-sources hack/*.sh .ci/run cmd/localcluster/build.sh
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi
+echo "lint: all is well"

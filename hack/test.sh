@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Runs all tests: the Go tests of both modules and the tests of the Python code. One control plane serves all Go
+# tests; it is taken down at the end, however that comes about. Called by "make test", which builds what is needed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=hack/lib.sh
+. hack/lib.sh
+
+cluster=$(mktemp -d)
+trap 'bin/localcluster down --dir "$cluster" >/dev/null 2>&1 || true; rm -rf "$cluster"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+failed=()
+# step runs one part of the tests. The others are run also if it fails. Within a part a failed command ends nothing
+# (bash takes -e away there): a part with several commands has to count failures itself.
+step() {
+  local name=$1 begun=$SECONDS
+  shift
+  echo "--- $name"
+  "$@" || failed+=("$name")
+  echo "--- $name: $((SECONDS - begun)) s"
+}
+
+# go_tests runs the tests of the main module. The race detector needs a C compiler.
+go_tests() {
+  local race=()
+  if command -v "${CC:-cc}" >/dev/null; then race=(-race); else echo "no C compiler: without the race detector"; fi
+  CHARTBOOK_TEST_CLUSTER=$cluster go test "${race[@]}" -timeout 20m ./...
+}
+
+# localcluster_tests runs the tests of the other module: without the race detector, which would build all of Kubernetes
+# anew, and with the flags of its build.sh, so that nothing is compiled twice.
+localcluster_tests() {
+  local bin=$PWD/bin/localcluster
+  (cd cmd/localcluster && LOCALCLUSTER_BIN=$bin go test -trimpath -timeout 10m ./...)
+}
+
+# python_tests runs the tests beside the Python code with the Python that runs playbooks.
+python_tests() {
+  local python dirs dir status=0
+  python=$(ansible_python)
+  mapfile -t dirs < <(find runner -name 'test_*.py' -printf '%h\n' | sort -u)
+  for dir in "${dirs[@]}"; do
+    # Unquoted: may be two words.
+    # shellcheck disable=SC2086
+    PYTHONDONTWRITEBYTECODE=1 $python -m unittest discover --start-directory "$dir" || status=1
+  done
+  return "$status"
+}
+
+bin/localcluster up --dir "$cluster" >/dev/null
+step "Go tests" go_tests
+step "Tests of localcluster" localcluster_tests
+step "Python tests" python_tests
+step "Content" hack/check-content.sh
+
+if [ ${#failed[@]} -gt 0 ]; then
+  printf 'FAILED: %s\n' "${failed[@]}"
+  exit 1
+fi

@@ -1,0 +1,127 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/controller"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
+	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
+	"github.com/chartbook-operator/chartbook/runner/watches"
+)
+
+// Finalizers of releases: the first is put on resources, the second is helm-operator-plugins' and only taken off.
+var releaseFinalizers = []string{"helm.sdk.operatorframework.io/uninstall-release", "uninstall-helm-release"}
+
+// engines makes the engine of each watch; what engines of one kind share is made once.
+type engines struct {
+	options      Options
+	mapper       meta.RESTMapper
+	workspace    *ansible.Workspace // nil when no watch needs it
+	capabilities *helm.Capabilities
+}
+
+func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines, error) {
+	e := &engines{options: o, mapper: mapper, capabilities: helm.NewCapabilities(clock.RealClock{})}
+	for _, w := range file.Watches {
+		if w.Chart != "" || e.workspace != nil {
+			continue
+		}
+		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes)
+		if err != nil {
+			return nil, fmt.Errorf("prepare for playbooks: %w", err)
+		}
+		e.workspace = workspace
+	}
+	return e, nil
+}
+
+func (e *engines) close() error {
+	if e.workspace == nil {
+		return nil
+	}
+	return e.workspace.Close()
+}
+
+// configure fills in what the kind of content decides.
+func (e *engines) configure(w watches.Watch, c *controller.Config) error {
+	if w.Chart != "" {
+		return e.chart(w, c)
+	}
+	return e.play(w, c)
+}
+
+func (e *engines) play(w watches.Watch, c *controller.Config) error {
+	config := ansible.Config{
+		Workspace:       e.workspace,
+		Main:            ansible.Content{Playbook: w.Playbook, Role: w.Role, RoleName: w.RoleName},
+		Verbosity:       w.AnsibleVerbosity,
+		MaxArtifacts:    w.MaxRunnerArtifacts,
+		ExtraArgs:       e.options.Ansible.Args,
+		RolesPath:       e.options.Ansible.RolesPath,
+		CollectionsPath: e.options.Ansible.CollectionsPath,
+	}
+	if config.Verbosity == nil {
+		config.Verbosity = &e.options.Ansible.Verbosity
+	}
+	if f := w.Finalizer; f != nil {
+		config.Finalizer = ansible.Content{Playbook: f.Playbook, Role: f.Role, RoleName: f.RoleName}
+		c.Finalizers = []string{f.Name}
+	}
+	if w.Playbook != "" {
+		config.Main.Role, config.Main.RoleName = "", ""
+	}
+	made, err := ansible.New(config)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.Position, err)
+	}
+	c.Engine, c.Tool = made, status.AnsibleOperator
+	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
+	c.Forget = e.workspace.Forget
+	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) { return input.ExtraVars(obj, w, run) }
+	return nil
+}
+
+func (e *engines) chart(w watches.Watch, c *controller.Config) error {
+	history := w.MaxHistory
+	if history == 0 {
+		history = -1 // all
+	}
+	made, err := helm.New(helm.Config{
+		ChartPath:    w.Chart,
+		RESTConfig:   e.options.RESTConfig,
+		Mapper:       e.mapper,
+		Capabilities: e.capabilities,
+		MaxHistory:   history,
+		WithoutOwner: !e.options.InjectOwnerRef,
+		KeepManifest: e.options.StatusManifest,
+		LogSink:      e.releaseLog,
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.Position, err)
+	}
+	c.Engine, c.Tool = made, status.HelmOperator
+	c.Finalizers = releaseFinalizers
+	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
+	c.Inputs = func(obj map[string]any, _ input.Run) (map[string]any, error) { return input.Values(obj, w) }
+	return nil
+}
+
+// releaseLog writes down what Helm said before it failed.
+func (e *engines) releaseLog(job engine.Job, lines []string) {
+	e.options.Log.WithName("helm").Info("Helm's last words", "run", job.ID, "namespace", job.Owner.Namespace,
+		"name", job.Owner.Name, "lines", lines)
+}
+
+func periodOr(period *time.Duration, byDefault time.Duration) time.Duration {
+	if period != nil {
+		return *period
+	}
+	return byDefault
+}

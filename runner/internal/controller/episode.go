@@ -1,0 +1,78 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+)
+
+// episode counts the failed runs of a resource since the last good one. It is lost at a restart, which is a fresh try.
+type episode struct {
+	uid        types.UID
+	generation int64
+
+	mu       sync.Mutex
+	failures int
+	retry    time.Time
+	shadow   map[string]any // status as it would be, of a watch that does not manage status
+}
+
+// episodeOf returns the episode of obj. A new spec begins a new one.
+func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.episodes[keyOf(obj)]
+	if e == nil || e.uid != obj.GetUID() || e.generation != obj.GetGeneration() {
+		next := &episode{uid: obj.GetUID(), generation: obj.GetGeneration()}
+		if e != nil && e.uid == next.uid {
+			next.shadow = e.shadow
+		}
+		e = next
+		r.episodes[keyOf(obj)] = e
+	}
+	return e
+}
+
+// forget drops what is remembered of a resource that is gone.
+func (r *reconciler) forget(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.episodes, key)
+}
+
+// attempt returns the number of the run that comes next, from 1.
+func (e *episode) attempt() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failures + 1
+}
+
+// ended takes in what a run came to.
+func (e *episode) ended(result engine.Result, attempt int, now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if result.Outcome.OK() || result.Outcome == engine.Waiting {
+		e.failures, e.retry = 0, time.Time{}
+		return
+	}
+	e.failures = attempt
+	e.retry = now.Add(plan.Backoff(attempt))
+}
+
+// retryAt returns when a failed run may be repeated.
+func (e *episode) retryAt() time.Time {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.retry
+}
+
+func (e *episode) reset() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.failures, e.retry = 0, time.Time{}
+}

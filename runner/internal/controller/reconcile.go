@@ -1,0 +1,170 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
+)
+
+// reconciler takes the resources of one watch through their steps.
+type reconciler struct {
+	Config
+	Client client.Client // writes
+	Live   client.Reader // reads past the cache
+
+	selector labels.Selector
+	served   Served
+	reader   *reader
+	notes    *notes
+	waker    *waker
+	status   *status.Writer
+	denials  *denialLog
+
+	mu       sync.Mutex
+	episodes map[types.NamespacedName]*episode
+}
+
+// visit is one look at one resource.
+type visit struct {
+	key     types.NamespacedName
+	obj     *unstructured.Unstructured
+	trigger engine.Trigger
+	record  status.Record // what status said when the visit began
+	period  time.Duration
+	refusal *plan.Refusal
+	episode *episode
+}
+
+// Reconcile is called for one resource at a time, never twice at once for the same.
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName)}
+
+	obj, err := r.reader.get(ctx, v.key)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if obj == nil {
+		return r.gone(ctx, v)
+	}
+	r.prepare(v, obj)
+
+	decision := plan.Decide(r.facts(v))
+	switch decision.Action {
+	case plan.Release:
+		return r.letGo(ctx, v, decision)
+	case plan.Skip:
+		return r.skip(v, decision)
+	case plan.Wait:
+		return r.again(v, plan.Next{After: decision.After, Trigger: engine.TriggerRetry})
+	case plan.Refuse:
+		return r.refuse(ctx, v, decision)
+	case plan.Pause:
+		return r.pause(ctx, v, decision)
+	case plan.Hold:
+		held, err := r.hold(ctx, v.obj, r.Finalizers[0])
+		if err != nil || held == nil {
+			return reconcile.Result{}, err
+		}
+		v.obj = held
+	case plan.Run:
+	}
+	return r.run(ctx, v, decision.Mode)
+}
+
+// prepare gathers what is known of the resource.
+func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
+	v.obj = obj
+	v.record = status.Read(status.Of(obj))
+	v.episode = r.episodeOf(obj)
+	period, err := plan.Period(obj.GetAnnotations(), r.Watch.ReconcilePeriod, r.Defaults.Period)
+	v.period = period
+	if err != nil {
+		v.refusal = &plan.Refusal{Reason: status.ReasonRefused, Message: err.Error()}
+	}
+}
+
+// facts are what the plan decides by.
+func (r *reconciler) facts(v *visit) plan.Input {
+	annotations := v.obj.GetAnnotations()
+	in := plan.Input{
+		Trigger:       v.trigger,
+		Deleting:      v.obj.GetDeletionTimestamp() != nil,
+		Held:          len(held(v.obj, r.Finalizers)) > 0,
+		Selected:      r.selector.Matches(labels.Set(v.obj.GetLabels())),
+		Paused:        annotations[pausedAnnotation] == "true",
+		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
+		Changed:       v.record.ObservedGeneration != v.obj.GetGeneration(),
+		Stalled:       v.record.Stalled,
+		Refusal:       v.refusal,
+		RetryAt:       v.episode.retryAt(),
+		Now:           r.Clock.Now(),
+	}
+	if len(r.Finalizers) > 0 {
+		in.Finalizer = r.Finalizers[0]
+	}
+	return in
+}
+
+// gone forgets a resource that is not there any more, unless it only left the part of the cluster that is cached.
+func (r *reconciler) gone(_ context.Context, v *visit) (reconcile.Result, error) {
+	r.notes.forget(v.key)
+	r.forget(v.key)
+	if r.Forget != nil {
+		r.Forget(ownerNamed(r.Watch.GVK, v.key))
+	}
+	r.Log.V(1).Info("Resource is gone", "kind", r.Watch.GVK.Kind, "namespace", v.key.Namespace, "name", v.key.Name)
+	return reconcile.Result{}, nil
+}
+
+func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
+	if d.Rule == "DeletedWithoutFinalizer" {
+		r.logOf(v).Info("Resource is terminated, skipping reconciliation")
+	} else {
+		r.logOf(v).V(1).Info("Nothing to do", "rule", d.Rule, "why", d.Message)
+	}
+	return reconcile.Result{}, nil
+}
+
+// letGo takes the finalizer off without cleaning up.
+func (r *reconciler) letGo(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
+	if _, err := r.release(ctx, v.obj); err != nil {
+		return reconcile.Result{}, err
+	}
+	r.event(v.obj, observe.EventReleased, d.Message)
+	r.logOf(v).Info("Removing finalizer", "why", d.Message)
+	return reconcile.Result{}, nil
+}
+
+func (r *reconciler) refuse(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
+	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Refused, Reason: d.Reason, Message: d.Message})
+}
+
+func (r *reconciler) pause(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
+	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Paused, Message: d.Message})
+}
+
+// again asks for the next look.
+func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
+	r.notes.plan(v.key, next.Trigger)
+	if next.After <= 0 {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: next.After, Priority: new(priorityOf(next.Trigger))}, nil
+}
+
+// describe names a resource in errors.
+func describe(obj *unstructured.Unstructured) string {
+	return fmt.Sprintf("%s %s", obj.GetKind(), keyOf(obj))
+}

@@ -1,0 +1,85 @@
+package controller
+
+import (
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
+)
+
+// Annotations by which people steer a resource.
+const (
+	pausedAnnotation        = annotationPrefix + "paused"
+	skipFinalizerAnnotation = annotationPrefix + "skip-finalizer"
+)
+
+// report writes down what a run came to: its metrics, the refusals that are news and the one line that sums it up.
+func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
+	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != ""}
+	r.Metrics.RunEnded(r.Watch.GVK, run)
+	for _, d := range r.denials.fresh(result.Denials) {
+		r.logOf(v).Info("Forbidden", "missing", missingRule(d), "message", d.Message)
+	}
+	for _, event := range observe.RunEvents(run) {
+		r.Events.Event(v.obj, event)
+	}
+	// A failed run is the business of the resource's author and no error of the operator's: it has no stack trace.
+	summary := observe.Summarize(run)
+	r.logOf(v).Info(summary.Message, summary.KeysAndValues...)
+}
+
+// event records something about a resource.
+func (r *reconciler) event(obj *unstructured.Unstructured, reason observe.EventReason, note string) {
+	r.Events.Event(obj, observe.NewEvent(reason, engine.Reconcile, note))
+}
+
+// announce records events for what a write of status changed.
+func (r *reconciler) announce(obj *unstructured.Unstructured, in status.Input, transitions []status.Transition) {
+	change := observe.Change{Mode: engine.Reconcile}
+	if in.Deleting {
+		change.Mode = engine.Finalize
+	}
+	if in.Phase == status.Done {
+		change.Outcome = in.Result.Outcome
+	}
+	for _, t := range transitions {
+		change.Transitions = append(change.Transitions, observe.Transition(t))
+	}
+	for _, event := range observe.Events(change) {
+		r.Events.Event(obj, event)
+	}
+}
+
+func (r *reconciler) logOf(v *visit) logr.Logger {
+	return r.Log.WithValues("namespace", v.key.Namespace, "name", v.key.Name)
+}
+
+// ownerOf returns the identity of a resource.
+func ownerOf(obj *unstructured.Unstructured) engine.Owner {
+	return engine.Owner{
+		APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(),
+		UID: obj.GetUID(), Generation: obj.GetGeneration(),
+	}
+}
+
+// ownerNamed returns the identity of a resource that is gone.
+func ownerNamed(gvk schema.GroupVersionKind, key types.NamespacedName) engine.Owner {
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	return engine.Owner{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: key.Name}
+}
+
+// progress logs the steps of a run.
+func (r *reconciler) progress(obj *unstructured.Unstructured) func(engine.Event) {
+	log := r.Log.WithValues("namespace", obj.GetNamespace(), "name", obj.GetName())
+	return func(e engine.Event) {
+		if !r.LogEvent(e) {
+			return
+		}
+		log.Info("Task", "event", e.Kind, "task", e.Task, "action", e.Action, "host", e.Host, "file", e.File, "line", e.Line,
+			"changed", e.Changed, "duration", e.Duration.String(), "message", e.Message)
+	}
+}

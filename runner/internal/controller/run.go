@@ -1,0 +1,207 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
+)
+
+// run carries out one run of a resource, from its job to its status.
+func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (reconcile.Result, error) {
+	ctx, cancel := r.graceful(ctx)
+	defer cancel()
+
+	job, err := r.job(v, mode)
+	var refusal *input.Refusal
+	if errors.As(err, &refusal) && mode == engine.Reconcile {
+		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Message})
+	} else if err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := r.begin(ctx, v, job); err != nil {
+		return reconcile.Result{}, err
+	}
+	result, err := r.execute(ctx, job)
+	if err != nil {
+		return r.notRun(ctx, v, job, err)
+	}
+	v.episode.ended(result, job.Attempt, r.Clock.Now())
+	return r.settle(ctx, v, job, result)
+}
+
+// graceful returns a context for a run, which may go on for a while after the process was asked to end.
+func (r *reconciler) graceful(ctx context.Context) (context.Context, context.CancelFunc) {
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-r.Clock.After(r.Defaults.Grace):
+			cancel()
+		case <-run.Done():
+		}
+	})
+	return run, func() { stop(); cancel() }
+}
+
+// job builds what the engine is told.
+func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
+	job := engine.Job{
+		ID:             r.NewID(),
+		Owner:          ownerOf(v.obj),
+		Mode:           mode,
+		Trigger:        v.trigger,
+		Attempt:        v.episode.attempt(),
+		Annotations:    v.obj.GetAnnotations(),
+		Timeout:        r.Defaults.Timeout,
+		VerifyChildren: r.verifyChildren(v),
+		Progress:       r.progress(v.obj),
+	}
+	if r.Watch.Timeout != nil {
+		job.Timeout = *r.Watch.Timeout
+	}
+	inputs, err := r.inputs(v, job)
+	if err != nil {
+		return job, fmt.Errorf("make the inputs of %s: %w", describe(v.obj), err)
+	}
+	job.Inputs = inputs
+	return job, nil
+}
+
+// inputs turns the resource into inputs. A spec that is refused does not keep a resource from going away: its
+// cleaning run then sees an empty spec.
+func (r *reconciler) inputs(v *visit, job engine.Job) (map[string]any, error) {
+	run := input.Run{
+		ID: job.ID, Trigger: job.Trigger, Reason: string(job.Trigger), Generation: v.obj.GetGeneration(),
+		Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize,
+	}
+	inputs, err := r.Inputs(v.obj.Object, run)
+	var refusal *input.Refusal
+	if job.Mode != engine.Finalize || !errors.As(err, &refusal) {
+		return inputs, err
+	}
+	r.logOf(v).Info("The spec is refused; cleaning up without it", "why", refusal.Message)
+	bare := v.obj.DeepCopy()
+	bare.Object["spec"] = map[string]any{}
+	return r.Inputs(bare.Object, run)
+}
+
+// verifyChildren reports whether the run has to look at what earlier runs made.
+func (r *reconciler) verifyChildren(v *visit) bool {
+	switch v.trigger {
+	case engine.TriggerDependent, engine.TriggerRequest, engine.TriggerInitial, engine.TriggerRetry:
+		return true
+	}
+	return r.Children == nil || !r.Watch.WatchDependentResources || !r.Children.Complete(r.Watch.GVK)
+}
+
+// begin says in status that the run starts, unless nothing but time asked for it.
+func (r *reconciler) begin(ctx context.Context, v *visit, job engine.Job) error {
+	quiet := v.record.Ready && v.record.ObservedGeneration == v.obj.GetGeneration() && job.Mode == engine.Reconcile &&
+		(job.Trigger == engine.TriggerPeriod || job.Trigger == engine.TriggerInitial)
+	return r.write(ctx, v, status.Input{
+		Phase: status.Running, Quiet: quiet, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
+		Started: r.Clock.Now(), Deleting: job.Mode == engine.Finalize,
+	})
+}
+
+// execute runs the engine between the two halves of what surrounds a run.
+func (r *reconciler) execute(ctx context.Context, job engine.Job) (engine.Result, error) {
+	if r.Access != nil {
+		session, err := r.Access.Open(job.Owner)
+		if err != nil {
+			return engine.Result{}, fmt.Errorf("open the API server to run %s: %w", job.ID, err)
+		}
+		job.Kubeconfig, err = session.Kubeconfig()
+		if err != nil {
+			session.Close()
+			return engine.Result{}, fmt.Errorf("make the kubeconfig of run %s: %w", job.ID, err)
+		}
+		return r.bracketed(ctx, job, session.Close)
+	}
+	return r.bracketed(ctx, job, func() Usage { return Usage{} })
+}
+
+// bracketed keeps the run's own writes from waking its resource.
+func (r *reconciler) bracketed(ctx context.Context, job engine.Job, used func() Usage) (engine.Result, error) {
+	if r.Children != nil {
+		r.Children.BeginRun(job.Owner)
+	}
+	ended := r.Metrics.RunStarted(r.Watch.GVK)
+	result, err := r.Engine.Run(ctx, job)
+	ended()
+	usage := used()
+	result.Writes = append(result.Writes, usage.Writes...)
+	result.Denials = append(result.Denials, usage.Denials...)
+	result.APIRequests += usage.Requests
+	if r.Children != nil {
+		r.watchChildren(result.Children)
+		r.Children.EndRun(job.Owner, result.Writes)
+	}
+	return explainDenials(result), err
+}
+
+// watchChildren watches the kinds of what a chart made.
+func (r *reconciler) watchChildren(children []engine.Child) {
+	if !r.Watch.WatchDependentResources {
+		return
+	}
+	for _, child := range children {
+		r.Children.Watch(r.Watch.GVK, child.GVK)
+	}
+}
+
+// explainDenials names the missing right as the reason of a run that failed after the API server refused something.
+func explainDenials(result engine.Result) engine.Result {
+	if len(result.Denials) == 0 || result.Outcome.OK() || result.Outcome == engine.Waiting {
+		return result
+	}
+	result.Reason = engine.ReasonForbidden
+	result.Message = missingRule(result.Denials[0]) + ". " + result.Message
+	return result
+}
+
+// notRun is what happens when the engine could not run at all.
+func (r *reconciler) notRun(ctx context.Context, v *visit, job engine.Job, cause error) (reconcile.Result, error) {
+	now := r.Clock.Now()
+	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, now)
+	r.logOf(v).Error(cause, "Could not run", "run", job.ID)
+	err := r.write(ctx, v, status.Input{
+		Phase: status.Errored, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
+		Message: cause.Error(), Deleting: job.Mode == engine.Finalize,
+	})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.again(v, plan.Next{After: plan.Backoff(job.Attempt), Trigger: engine.TriggerRetry})
+}
+
+// settle makes known what a run came to and plans the next.
+func (r *reconciler) settle(ctx context.Context, v *visit, job engine.Job, result engine.Result) (reconcile.Result, error) {
+	// The process may be ending and the run be cut short: what it came to is still worth writing down.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	r.report(v, job, result)
+	if job.Mode == engine.Finalize && result.Outcome.OK() {
+		return r.finalized(ctx, v, job, result)
+	}
+	err := r.write(ctx, v, status.Input{
+		Phase: status.Done, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt, Started: result.Started,
+		Result: result, Deleting: job.Mode == engine.Finalize, Manifest: r.StatusManifest,
+	})
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.again(v, plan.After(plan.Ended{
+		Result: result, Mode: job.Mode, Attempt: job.Attempt, Period: v.period, Random: r.Random(),
+	}))
+}
+
+// settleTimeout bounds the writes after a run.
+const settleTimeout = 30 * time.Second

@@ -1,0 +1,318 @@
+package dependents_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
+)
+
+func TestEditAndDeletion(t *testing.T) {
+	s := newScene(t)
+	child := s.ownedMap("c", s.app(t, "x"))
+	s.create(t, child)
+	s.watchMaps(t)
+
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+	if err := s.other.Delete(t.Context(), child); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(t, "App x: c deleted")
+	s.expectNothingElse(t)
+}
+
+// TestHarmlessChanges makes all the changes that must not wake, and then one that must: had one of the former been
+// taken for a change, it would have come first.
+func TestHarmlessChanges(t *testing.T) {
+	s := newScene(t)
+	app := s.app(t, "x")
+	service := &corev1.Service{
+		ObjectMeta: s.ownedMap("c", app).ObjectMeta,
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	service.Labels = map[string]string{"app": "x"}
+	s.create(t, service)
+	serviceGVK := schema.GroupVersionKind{Version: "v1", Kind: "Service"}
+	s.Watch(appGVK, serviceGVK)
+	s.awaitLog(t, "children are known", "Kind=Service")
+
+	for i := range 10 {
+		patch(t, s.other, service, fmt.Sprintf(`{"metadata":{"annotations":{"foreign.example.com/n":"%d"}}}`, i))
+	}
+	patch(t, s.other, service, `{"metadata":{"labels":{"foreign":"y"}}}`)
+	patch(t, s.other, service, `{"metadata":{"annotations":{"service.kubernetes.io/x":"y"}}}`)
+	patch(t, s.other, service, `{"metadata":{"finalizers":["example.com/foreign"]}}`)
+	patch(t, s.other, service, `{"metadata":{"finalizers":null}}`)
+	service.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
+	if err := s.other.Status().Update(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+
+	patch(t, s.other, service, `{"metadata":{"labels":{"app":"z"}}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+// TestOwnWrites lets the watch event and the answer race a hundred times.
+func TestOwnWrites(t *testing.T) {
+	s := newScene(t)
+	app := s.app(t, "x")
+	child := s.ownedMap("c", app)
+	s.create(t, child)
+	s.watchMaps(t)
+	for i := range 100 {
+		s.BeginRun(ownerOf(app))
+		patch(t, s.client, child, fmt.Sprintf(`{"data":{"k":"%d"}}`, i))
+		s.EndRun(ownerOf(app), []engine.Write{{
+			GVK: mapGVK, Namespace: child.Namespace, Name: child.Name, UID: child.UID, ResourceVersion: child.ResourceVersion,
+		}})
+	}
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+func TestEditDuringRun(t *testing.T) {
+	s := newScene(t)
+	app := s.app(t, "x")
+	child, marker := s.ownedMap("c", app), s.ownedMap("marker", s.app(t, "y"))
+	s.create(t, child)
+	s.create(t, marker)
+	s.watchMaps(t)
+
+	s.BeginRun(ownerOf(app))
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	patch(t, s.other, marker, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App y: marker edited") // so the edit of c is known, and held back
+	s.EndRun(ownerOf(app), nil)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+func TestRestart(t *testing.T) {
+	s := newScene(t)
+	child := s.ownedMap("c", s.app(t, "x"))
+	s.create(t, child)
+	s.watchMaps(t)
+	s.stop()
+
+	s.start(t)
+	s.watchMaps(t)
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+func TestOtherNamespaceAndClusterScope(t *testing.T) {
+	s := newScene(t)
+	app := s.app(t, "x")
+	elsewhere := testkit.Namespace(t, s.client)
+	marks := map[string]string{
+		"operator-sdk/primary-resource":      s.namespace + "/" + app.GetName(),
+		"operator-sdk/primary-resource-type": appGVK.GroupKind().String(),
+	}
+	child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: "c", Annotations: marks}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{GenerateName: "role-", Annotations: marks}}
+	s.create(t, child)
+	s.create(t, role)
+	s.watchMaps(t)
+
+	roleGVK := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
+	s.Watch(appGVK, roleGVK) // not asked for: a child without a namespace is not looked at
+	patch(t, s.client, role, `{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]}`)
+	patch(t, s.client, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+
+	s.addPrimary(dependents.Primary{GVK: appGVK, WatchClusterScoped: true})
+	s.Watch(appGVK, roleGVK)
+	s.awaitLog(t, "children are known", "Kind=ClusterRole")
+	patch(t, s.client, role, `{"rules":null}`)
+	s.expect(t, "App x: "+role.Name+" edited")
+	s.expectNothingElse(t)
+}
+
+func TestNamespaces(t *testing.T) {
+	here := testkit.Namespace(t, testkit.Client(t, testkit.Cluster(t)))
+	s := newScene(t, func(c *dependents.Config) { c.Namespaces = []string{here} })
+	outside := s.ownedMap("outside", s.app(t, "x"))
+	s.create(t, outside)
+	s.namespace, s.ours[here] = here, true
+	inside := s.ownedMap("inside", s.app(t, "x"))
+	s.create(t, inside)
+	s.watchMaps(t)
+
+	patch(t, s.other, outside, `{"data":{"k":"edited"}}`)
+	patch(t, s.other, inside, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: inside edited")
+	s.expectNothingElse(t)
+}
+
+func TestForbiddenWatch(t *testing.T) {
+	admin := testkit.Cluster(t)
+	limited := rest.CopyConfig(admin)
+	limited.Impersonate.UserName = "limited-" + testkit.Namespace(t, testkit.Client(t, admin))
+	s := newScene(t, func(c *dependents.Config) { c.RESTConfig = limited })
+	child := s.ownedMap("c", s.app(t, "x"))
+	s.create(t, child)
+
+	s.Watch(appGVK, mapGVK)
+	s.awaitLog(t, "children cannot be watched", "Kind=ConfigMap", "Forbidden", "cannot list resource")
+	got := s.Unwatched(appGVK)
+	if len(got) != 1 || got[0].Child != mapGVK || got[0].Reason != dependents.ReasonForbidden {
+		t.Fatalf("unwatched are %v, want ConfigMaps since that is forbidden", got)
+	}
+	if d := got[0].Denial; d == nil || d.Verb != "list" || d.Resource != "configmaps" {
+		t.Errorf("the missing right is %v, want to list configmaps", d)
+	}
+	if got := s.Unwatched(siteGVK); len(got) != 0 {
+		t.Errorf("unwatched for another kind are %v", got)
+	}
+
+	s.allow(t, limited.Impersonate.UserName, "list") // half of what is needed
+	s.awaitUnwatched(t, "watch")
+	s.allow(t, limited.Impersonate.UserName, "watch")
+	s.awaitLog(t, "children are watched again")
+	if got := s.Unwatched(appGVK); len(got) != 0 {
+		t.Errorf("unwatched are still %v", got)
+	}
+	s.awaitLog(t, "children are known")
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+}
+
+// awaitUnwatched waits until the right that is missing for ConfigMaps is the given one.
+func (s *scene) awaitUnwatched(t *testing.T, verb string) {
+	t.Helper()
+	testkit.Eventually(t, soon, func(context.Context) error {
+		got := s.Unwatched(appGVK)
+		if len(got) != 1 || got[0].Denial == nil || got[0].Denial.Verb != verb {
+			return fmt.Errorf("unwatched are %v, want for want of the verb %s", got, verb)
+		}
+		return nil
+	})
+}
+
+func (s *scene) allow(t *testing.T, user, verb string) {
+	t.Helper()
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: user + "-" + verb},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{verb}}},
+	}
+	s.create(t, role)
+	s.create(t, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: user}},
+	})
+}
+
+// TestKindThatAppears covers a play that installs a CRD and an object of it: the watch follows by itself.
+func TestKindThatAppears(t *testing.T) {
+	s := newScene(t)
+	widget := schema.GroupVersionKind{Group: s.namespace + ".example.com", Version: "v1", Kind: "Widget"}
+	s.Watch(appGVK, widget)
+	s.awaitLog(t, "children cannot be watched", "NotServed")
+
+	testkit.InstallCRD(t, s.config, widget)
+	crd := testkit.CRD(widget)
+	t.Cleanup(func() { _ = s.client.Delete(context.Background(), crd) })
+	s.awaitLog(t, "children are watched again", "Kind=Widget")
+	s.awaitLog(t, "children are known", "Kind=Widget")
+	child := testkit.Object(widget, s.namespace, "c", map[string]any{"size": int64(1)})
+	child.SetOwnerReferences(s.ownedMap("c", s.app(t, "x")).OwnerReferences)
+	s.create(t, child)
+	patch(t, s.other, child, `{"spec":{"size":2}}`)
+	s.expect(t, "App x: c edited")
+
+	if err := s.client.Delete(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	s.expect(t, "App x: c deleted")
+	s.awaitLog(t, "children cannot be watched", "NotServed")
+}
+
+// TestOneWatchForAll has two primary kinds with children of one kind.
+func TestOneWatchForAll(t *testing.T) {
+	requests := newWatchCounter()
+	admin := testkit.Cluster(t)
+	counted := rest.CopyConfig(admin)
+	counted.Wrap(requests.wrap)
+	s := newScene(t, func(c *dependents.Config) { c.RESTConfig = counted })
+	s.addPrimary(dependents.Primary{GVK: siteGVK, ClusterScoped: true})
+	site := testkit.Object(siteGVK, "", "site-"+s.namespace, nil)
+	s.create(t, site)
+	one, two := s.ownedMap("one", s.app(t, "x")), s.ownedMap("two", site)
+	s.create(t, one)
+	s.create(t, two)
+
+	s.watchMaps(t)
+	s.Watch(siteGVK, mapGVK)
+	s.awaitLog(t, "children are known", "Kind=ConfigMap") // again, since there are new owners to look for
+	for range 10 {
+		s.Watch(appGVK, mapGVK)
+		s.Watch(siteGVK, mapGVK)
+	}
+	patch(t, s.other, one, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: one edited")
+	patch(t, s.other, two, `{"data":{"k":"edited"}}`)
+	s.expect(t, "Site "+site.GetName()+": two edited")
+	if open := requests.open(); open != 1 {
+		t.Errorf("%d watches are open, want 1 for both", open)
+	}
+	s.stop()
+	if open := requests.open(); open != 0 {
+		t.Errorf("%d watches are left open", open)
+	}
+}
+
+func TestRestartOfAPIServer(t *testing.T) {
+	private := testkit.NewPrivate(t)
+	s := newSceneAt(t, private.Config(t))
+	child := s.ownedMap("c", s.app(t, "x"))
+	s.create(t, child)
+	s.watchMaps(t)
+
+	private.RestartAPIServer(t)
+	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+// TestForeignObjectsCostNothing watches a kind of which there are many big objects that belong to nobody here.
+func TestForeignObjectsCostNothing(t *testing.T) {
+	s := newScene(t)
+	const count, size = 200, 100 << 10
+	for i := range count {
+		s.create(t, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: fmt.Sprint("foreign-", i)},
+			Data:       map[string]string{"k": strings.Repeat("x", size)},
+		})
+	}
+	before := heap()
+	s.watchMaps(t)
+	if rise := int64(heap()) - int64(before); rise > 2<<20 {
+		t.Errorf("memory rises by %d KiB for %d objects of %d KiB, want less than 2 MiB", rise>>10, count, size>>10)
+	} else {
+		t.Logf("memory rises by %d KiB for %d objects of %d KiB", rise>>10, count, size>>10)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}

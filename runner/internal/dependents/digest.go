@@ -1,0 +1,165 @@
+package dependents
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// This file is the one place that says what counts as a change of a child.
+//
+// What counts is what was applied to it for its owner. The API server notes in metadata.managedFields which client
+// set which field, so those who set the mark of ownership (our owner reference, or the annotations) are taken for
+// us, and only the fields they set are looked at. That leaves out all that others add: the status, what the
+// scheduler, a volume binder or an autoscaler fill in, labels and annotations of other tools. When somebody changes
+// a field of ours, its value differs and, unless it was done in our name, the field is not ours any more; either
+// way the digest differs.
+//
+// Where managedFields are of no help (an aggregated API without them, a mark that was put on by hand) everything
+// counts but the status, the bookkeeping in metadata, and annotations of Kubernetes' own domains, which
+// controllers write.
+//
+// Finalizers and the deletion timestamp never count: a child on its way out is news when it is gone.
+
+// digest stands for what was applied to a child.
+type digest [sha256.Size]byte
+
+// digestOf returns the digest of a child.
+func digestOf(child *unstructured.Unstructured, own ownership) digest {
+	fields := relevant(appliedFields(child, own))
+	h := &hasher{hash: sha256.New()}
+	if len(fields) > 0 {
+		h.owned(child.Object, fields)
+	}
+	if h.leaves == 0 {
+		h = &hasher{hash: sha256.New()}
+		h.any(withoutBookkeeping(child))
+	}
+	return digest(h.hash.Sum(nil))
+}
+
+// appliedFields returns the fields that were set by those who marked the child as owned, in the form of
+// metadata.managedFields: a tree of "f:<key>".
+func appliedFields(child *unstructured.Unstructured, own ownership) map[string]any {
+	entries, _, _ := unstructured.NestedSlice(child.Object, "metadata", "managedFields")
+	ours := map[any]bool{}
+	for _, entry := range entries {
+		if manager, fields := managedBy(entry); marksOwner(fields, own) {
+			ours[manager] = true
+		}
+	}
+	union := map[string]any{}
+	for _, entry := range entries {
+		if manager, fields := managedBy(entry); ours[manager] {
+			merge(union, fields)
+		}
+	}
+	return union
+}
+
+// relevant leaves out of fields what never counts: the status, all metadata but labels and annotations, and the
+// marks of ownership themselves, which say nothing about what else was applied.
+func relevant(fields map[string]any) map[string]any {
+	delete(fields, "f:status")
+	metadata, _ := fields["f:metadata"].(map[string]any)
+	maps.DeleteFunc(metadata, func(key string, _ any) bool { return key != "f:labels" && key != "f:annotations" })
+	annotations, _ := metadata["f:annotations"].(map[string]any)
+	delete(annotations, "f:"+ownerAnnotation)
+	delete(annotations, "f:"+ownerTypeAnnotation)
+	for _, key := range []string{"f:labels", "f:annotations"} {
+		if below, _ := metadata[key].(map[string]any); len(below) == 0 {
+			delete(metadata, key) // nothing named below means everything
+		}
+	}
+	if len(metadata) == 0 {
+		delete(fields, "f:metadata")
+	}
+	return fields
+}
+
+func managedBy(entry any) (manager any, fields map[string]any) {
+	m, _ := entry.(map[string]any)
+	fields, _ = m["fieldsV1"].(map[string]any)
+	return m["manager"], fields
+}
+
+// marksOwner reports whether fields hold the reference or annotation that names an owner.
+func marksOwner(fields map[string]any, own ownership) bool {
+	metadata, _ := fields["f:metadata"].(map[string]any)
+	references, _ := metadata["f:ownerReferences"].(map[string]any)
+	for _, uid := range own.uids {
+		if _, ok := references[fmt.Sprintf(`k:{"uid":%q}`, uid)]; ok {
+			return true
+		}
+	}
+	annotations, _ := metadata["f:annotations"].(map[string]any)
+	_, ok := annotations["f:"+ownerAnnotation]
+	return ok && own.annotated
+}
+
+func merge(into, fields map[string]any) {
+	for key, value := range fields {
+		below, _ := value.(map[string]any)
+		if have, ok := into[key].(map[string]any); ok {
+			merge(have, below)
+			continue
+		}
+		into[key] = below
+	}
+}
+
+// hasher feeds values to a hash in an order that depends on nothing but the values.
+type hasher struct {
+	hash   hash.Hash
+	leaves int // fields of the child that were found
+}
+
+// owned hashes the parts of value that fields name. A list counts as a whole when something in it is named.
+func (h *hasher) owned(value any, fields map[string]any) {
+	m, isMap := value.(map[string]any)
+	if !isMap || len(fields) == 0 {
+		h.leaves++
+		h.any(value)
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		below, ours := fields["f:"+key]
+		if !ours {
+			continue
+		}
+		h.any(key)
+		fieldsBelow, _ := below.(map[string]any)
+		h.owned(m[key], fieldsBelow)
+	}
+}
+
+func (h *hasher) any(value any) {
+	data, err := json.Marshal(value) // keys come out sorted
+	if err != nil {
+		data = fmt.Append(nil, value) // not reached: the value came as JSON
+	}
+	h.hash.Write(append(data, '\n'))
+}
+
+// withoutBookkeeping returns what counts of a child of which nobody knows who set what.
+func withoutBookkeeping(child *unstructured.Unstructured) map[string]any {
+	out := maps.Clone(child.Object)
+	delete(out, "status")
+	out["metadata"] = map[string]any{"labels": child.GetLabels(), "annotations": userAnnotations(child.GetAnnotations())}
+	return out
+}
+
+func userAnnotations(annotations map[string]string) map[string]string {
+	maps.DeleteFunc(annotations, func(key, _ string) bool {
+		domain, _, _ := strings.Cut(key, "/")
+		domain = "." + domain
+		return strings.HasSuffix(domain, ".kubernetes.io") || strings.HasSuffix(domain, ".k8s.io")
+	})
+	return annotations
+}

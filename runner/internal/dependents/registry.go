@@ -1,0 +1,124 @@
+package dependents
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+)
+
+// Config is what a [Registry] needs.
+type Config struct {
+	// RESTConfig leads to the API server.
+	RESTConfig *rest.Config
+	// Mapper tells the resource and scope of kinds.
+	Mapper meta.RESTMapper
+	// Namespaces are those to look into. Empty means all. Cluster-scoped children are watched in any case.
+	Namespaces []string
+	// Log gets a line for each kind that is watched and for each that cannot be.
+	Log logr.Logger
+	// Clock is for tests. Default: the system's.
+	Clock clock.WithTicker
+}
+
+// Registry knows the children of all primary resources. It is safe for concurrent use.
+type Registry struct {
+	client     dynamic.Interface
+	mapper     meta.RESTMapper
+	namespaces []string
+	log        logr.Logger
+	clock      clock.WithTicker
+	kinds      sync.WaitGroup // goroutines of watched kinds
+
+	mu        sync.Mutex
+	ctx       context.Context // of Start; nil before and after
+	primaries map[schema.GroupVersionKind]*Primary
+	watched   map[schema.GroupKind]*kind
+	runs      map[ownerKey]*run
+	own       ownWrites
+}
+
+// New returns a registry. It watches nothing before it is started.
+func New(config Config) (*Registry, error) {
+	client, err := dynamic.NewForConfig(config.RESTConfig)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for child watches: %w", err)
+	}
+	r := &Registry{
+		client:     client,
+		mapper:     config.Mapper,
+		namespaces: config.Namespaces,
+		log:        config.Log,
+		clock:      config.Clock,
+		primaries:  map[schema.GroupVersionKind]*Primary{},
+		watched:    map[schema.GroupKind]*kind{},
+		runs:       map[ownerKey]*run{},
+	}
+	if r.clock == nil {
+		r.clock = clock.RealClock{}
+	}
+	return r, nil
+}
+
+// Start watches until ctx is done and returns when all watches have ended. Watches that were asked for before
+// start now. Its error is always nil.
+func (r *Registry) Start(ctx context.Context) error {
+	r.setContext(ctx)
+	<-ctx.Done()
+	r.setContext(nil)
+	r.kinds.Wait()
+	return nil
+}
+
+// setContext opens (or, with nil, closes) the time in which watches run.
+func (r *Registry) setContext(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ctx = ctx
+	for _, k := range r.watched {
+		r.launch(k)
+	}
+}
+
+// NeedLeaderElection says that only the leader watches: nobody else runs anything that could be woken.
+func (r *Registry) NeedLeaderElection() bool { return true }
+
+// AddPrimary makes the registry wake resources of a kind. It must be called before the first Watch for the kind.
+func (r *Registry) AddPrimary(primary Primary) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.primaries[primary.GVK] = &primary
+}
+
+// Watch makes changes of children of one kind wake their owners of the other. It returns at once; the watch itself
+// is begun in the background and kept up until the registry ends, however often it fails (see [Registry.Unwatched]).
+// Calling it again changes nothing. It does nothing for a primary kind that was not added, or that has child
+// blacklisted.
+func (r *Registry) Watch(primary, child schema.GroupVersionKind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.primaries[primary]
+	if p == nil || !p.admits(child) {
+		return
+	}
+	k := r.watched[child.GroupKind()]
+	if k == nil {
+		k = newKind(r, child)
+		r.watched[child.GroupKind()] = k
+		r.launch(k)
+	}
+	k.subscribe(p)
+}
+
+// launch starts the goroutine of a kind, if the registry runs. The lock must be held.
+func (r *Registry) launch(k *kind) {
+	if ctx := r.ctx; ctx != nil {
+		r.kinds.Go(func() { k.run(ctx) })
+	}
+}

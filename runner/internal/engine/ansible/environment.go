@@ -1,0 +1,95 @@
+package ansible
+
+import (
+	"cmp"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// environment maps names to values.
+type environment map[string]string
+
+// newEnvironment reads NAME=value entries; of several for one name the last counts.
+func newEnvironment(entries []string) environment {
+	env := environment{}
+	for _, entry := range entries {
+		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
+			env[name] = value
+		}
+	}
+	return env
+}
+
+// entries returns NAME=value entries in the order of their names.
+func (env environment) entries() []string {
+	entries := make([]string, 0, len(env))
+	for name, value := range env {
+		entries = append(entries, name+"="+value)
+	}
+	slices.Sort(entries)
+	return entries
+}
+
+const (
+	// eventsVariable names to the callback plugin the descriptor to write to.
+	eventsVariable = "CHARTBOOK_EVENTS_FD"
+	// eventsDescriptor is the first descriptor after the standard ones.
+	eventsDescriptor = "3"
+	// runVariable holds the run's id, for plays and to find the run's processes.
+	runVariable = "CHARTBOOK_RUN"
+)
+
+// playEnvironment returns the environment of one run: what the operator has, plus what the engine needs.
+func (e *Engine) playEnvironment(base environment, content Content, dir *runDir) environment {
+	env := maps.Clone(base)
+	settings := readSettings(base)
+
+	env["ANSIBLE_CALLBACK_PLUGINS"] = joinPaths(settings.callbackPlugins(), e.cfg.Workspace.callbackDir())
+	e.setContentPaths(env, settings, content)
+
+	env["ANSIBLE_RETRY_FILES_ENABLED"] = "False"
+	if _, set := env["ANSIBLE_HOST_KEY_CHECKING"]; !set {
+		env["ANSIBLE_HOST_KEY_CHECKING"] = "False"
+	}
+	env["ANSIBLE_CACHE_PLUGIN"] = "memory" // facts of one resource are none of another's business
+
+	env["ANSIBLE_LOCAL_TEMP"] = dir.temp()
+	if env["ANSIBLE_REMOTE_TMP"] == "" && settings.file["remote_tmp"] == "" {
+		env["ANSIBLE_REMOTE_TMP"] = dir.temp()
+	}
+	if env["ANSIBLE_ASYNC_DIR"] == "" && unix.Access(env["HOME"], unix.W_OK) != nil {
+		env["ANSIBLE_ASYNC_DIR"] = e.cfg.Workspace.asyncDir()
+	}
+	if dir.hasKubeconfig {
+		env["K8S_AUTH_KUBECONFIG"] = dir.kubeconfig()
+		env["KUBECONFIG"] = dir.kubeconfig()
+	}
+	env[eventsVariable] = eventsDescriptor
+	return env
+}
+
+// setContentPaths sets where roles and collections are looked for. The bundled collection comes last, so that one
+// of the image wins.
+func (e *Engine) setContentPaths(env environment, settings settings, content Content) {
+	collections := cmp.Or(e.cfg.CollectionsPath, settings.collections())
+	if e.cfg.RolesPath != "" {
+		env["ANSIBLE_ROLES_PATH"] = e.cfg.RolesPath
+	}
+	if content.isRole() {
+		_, rolesDir, collectionsDir := content.role()
+		env["ANSIBLE_ROLES_PATH"] = joinPaths(rolesDir, cmp.Or(e.cfg.RolesPath, settings.roles()))
+		collections = joinPaths(collectionsDir, collections)
+	}
+	delete(env, "ANSIBLE_COLLECTIONS_PATHS") // the old name; what it said is part of collections
+	env["ANSIBLE_COLLECTIONS_PATH"] = joinPaths(collections, e.cfg.Workspace.collectionsDir())
+}
+
+// joinPaths joins path lists, empty ones left out.
+func joinPaths(lists ...string) string {
+	lists = slices.DeleteFunc(lists, func(list string) bool { return list == "" })
+	return strings.Join(lists, string(filepath.ListSeparator))
+}

@@ -1,0 +1,48 @@
+package ansible
+
+import "bytes"
+
+// maxLine bounds one line of the event stream in bytes. The plugin writes at most half of it.
+const maxLine = 512 << 10
+
+// lineWriter cuts what is written to it into lines. A line that is too long is left out.
+type lineWriter struct {
+	handle  func(line []byte) // gets a line without its end; must not keep it
+	pending []byte
+	tooLong bool // the rest of the present line is of no interest
+	Skipped int  // lines left out
+}
+
+// Write implements [io.Writer]; it never fails.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		line, rest, found := bytes.Cut(p, []byte{'\n'})
+		if !found {
+			w.keep(p)
+			return n, nil
+		}
+		w.end(line)
+		p = rest
+	}
+}
+
+func (w *lineWriter) keep(part []byte) {
+	switch {
+	case w.tooLong:
+	case len(w.pending)+len(part) > maxLine:
+		w.tooLong, w.pending = true, nil
+	default:
+		w.pending = append(w.pending, part...)
+	}
+}
+
+func (w *lineWriter) end(part []byte) {
+	w.keep(part)
+	if w.tooLong {
+		w.Skipped++
+	} else {
+		w.handle(w.pending)
+	}
+	w.tooLong, w.pending = false, w.pending[:0]
+}

@@ -1,0 +1,144 @@
+package ansible
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// runDir are the private files of one run, in the directory of its resource:
+//
+//	env/extravars      the run's variables
+//	env/kubeconfig     if the job has one
+//	inventory/hosts    if the user has no inventory
+//	project/           the working directory; for a role it holds the play around it
+//	tmp/               Ansible's temporary files
+//
+// All of it goes away with close. Only the artifacts beside it stay.
+type runDir struct {
+	workspace     *Workspace
+	resource      string // relative to the runner directory
+	note          string // says where the files are, should the operator be killed
+	hasKubeconfig bool
+}
+
+var privateParts = []string{"env", "inventory", "project", "tmp"}
+
+// openRun makes the directory with the files that do not depend on the content.
+func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
+	d := &runDir{
+		workspace:     w,
+		resource:      resourcePath(job.Owner),
+		note:          filepath.Join(w.runningDir(), segment(job.ID)),
+		hasKubeconfig: job.Kubeconfig != nil,
+	}
+	vars, err := extraVars(job.Inputs)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.fill(vars, job.Kubeconfig); err != nil {
+		d.close()
+		return nil, fmt.Errorf("make the files of the run: %w", err)
+	}
+	return d, nil
+}
+
+// extraVars returns the variables as JSON, which is what lets Ansible see the marks of unsafe strings in them.
+func extraVars(inputs map[string]any) ([]byte, error) {
+	if inputs == nil {
+		return []byte("{}"), nil
+	}
+	vars, err := json.Marshal(inputs)
+	if err != nil {
+		return nil, fmt.Errorf("encode the extra vars: %w", err)
+	}
+	return vars, nil
+}
+
+func (d *runDir) fill(vars, kubeconfig []byte) error {
+	if err := os.WriteFile(d.note, []byte(d.resource), 0o600); err != nil {
+		return err
+	}
+	wipe(d.path()) // what a run left that could not be ended properly
+	d.workspace.mu.Lock()
+	err := os.MkdirAll(d.path(), 0o700)
+	for _, part := range privateParts {
+		if err == nil {
+			err = os.Mkdir(d.path(part), 0o700)
+		}
+	}
+	d.workspace.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if d.hasKubeconfig {
+		if err := os.WriteFile(d.kubeconfig(), kubeconfig, 0o600); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(d.extraVars(), vars, 0o600)
+}
+
+// writeInventory writes the inventory and returns its path.
+func (d *runDir) writeInventory(text string) (string, error) {
+	if err := os.WriteFile(d.path("inventory", "hosts"), []byte(text), 0o600); err != nil {
+		return "", fmt.Errorf("write the inventory: %w", err)
+	}
+	return d.path("inventory"), nil
+}
+
+// writeRolePlay writes a playbook that runs one role and returns its path.
+func (d *runDir) writeRolePlay(role string, gatherFacts bool) (string, error) {
+	type play struct {
+		Hosts       string   `json:"hosts"`
+		GatherFacts bool     `json:"gather_facts"`
+		Roles       []string `json:"roles"`
+	}
+	// JSON is YAML whose strings need no thought about quoting.
+	text, err := json.Marshal([]play{{Hosts: "localhost", GatherFacts: gatherFacts, Roles: []string{role}}})
+	path := d.path("project", "playbook.yaml")
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write the play around role %s: %w", role, err)
+	}
+	return path, nil
+}
+
+func (d *runDir) path(below ...string) string {
+	return filepath.Join(append([]string{d.workspace.runnerDir(), d.resource}, below...)...)
+}
+
+func (d *runDir) extraVars() string  { return d.path("env", "extravars") }
+func (d *runDir) kubeconfig() string { return d.path("env", "kubeconfig") }
+func (d *runDir) project() string    { return d.path("project") }
+func (d *runDir) temp() string       { return d.path("tmp") }
+
+// close removes the files.
+func (d *runDir) close() {
+	wipe(d.path())
+	d.workspace.prune(d.resource)
+	_ = os.Remove(d.note)
+}
+
+// wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
+// they are given back and the removal tried once more.
+func wipe(dir string) {
+	for _, part := range privateParts {
+		path := filepath.Join(dir, part)
+		if os.RemoveAll(path) == nil {
+			continue
+		}
+		_ = filepath.WalkDir(path, func(path string, entry os.DirEntry, _ error) error {
+			if entry != nil && entry.IsDir() {
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
+		_ = os.RemoveAll(path)
+	}
+}

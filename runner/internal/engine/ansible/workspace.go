@@ -1,0 +1,206 @@
+package ansible
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// Workspace is the private directory of all Ansible engines of a process. It holds
+//
+//	runner/<group>/<version>/<kind>/<namespace>/<name>/   what runs of one resource need, and their artifacts
+//	running/<run>     where to find the files of a run that has not ended
+//	python/           the engine's plugins
+//	async/            states of async jobs, where the home directory cannot hold them
+//	lock              held by the process
+//
+// and nothing that others can read. What a killed predecessor left is wiped when it is opened, its artifacts kept.
+type Workspace struct {
+	dir       string
+	temporary bool // made for this process alone
+	lock      *os.File
+	artifacts *artifactStore
+	versions  versions
+
+	mu sync.Mutex // guards the making and removing of directories that resources share
+}
+
+// DefaultArtifactBytes is a good budget for the artifacts of all runs.
+const DefaultArtifactBytes = 256 << 20
+
+// errBusy says that another process uses a directory.
+var errBusy = errors.New("another process uses it")
+
+// OpenWorkspace opens the workspace in dir, which is made if need be. At most artifactBytes of disk are used for
+// artifacts; zero keeps none. With an empty dir it is "ansible-operator" in the directory for temporary files, or,
+// where that belongs to someone else, a new directory that goes away with Close.
+func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
+	w := &Workspace{dir: dir}
+	if dir == "" {
+		w.dir = filepath.Join(os.TempDir(), "ansible-operator")
+	}
+	err := w.take()
+	if err != nil && dir == "" {
+		if w.dir, err = os.MkdirTemp("", "chartbook-"); err == nil {
+			w.temporary = true
+			err = w.take()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open workspace %s: %w", w.dir, err)
+	}
+	if err := w.prepare(artifactBytes); err != nil {
+		return nil, errors.Join(fmt.Errorf("open workspace %s: %w", w.dir, err), w.Close())
+	}
+	return w, nil
+}
+
+// take makes the directory private to this process.
+func (w *Workspace) take() error {
+	if err := os.MkdirAll(w.dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Lstat(w.dir)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() {
+		return errors.New("it is not a directory of this user")
+	}
+	if err := os.Chmod(w.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(w.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = lock.Close()
+		return errBusy
+	}
+	w.lock = lock
+	return nil
+}
+
+func (w *Workspace) prepare(artifactBytes int64) error {
+	if err := w.wipeInterrupted(); err != nil {
+		return err
+	}
+	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	if err := installPlugins(w.dir); err != nil {
+		return err
+	}
+	var err error
+	w.artifacts, err = openArtifacts(w.runnerDir(), artifactBytes, w.prune)
+	return err
+}
+
+// wipeInterrupted removes the private files of runs that a former process could not end.
+func (w *Workspace) wipeInterrupted() error {
+	entries, err := os.ReadDir(w.runningDir())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		note := filepath.Join(w.runningDir(), entry.Name())
+		resource, err := os.ReadFile(note)
+		if err != nil {
+			return err
+		}
+		if relative := string(resource); filepath.IsLocal(relative) {
+			wipe(filepath.Join(w.runnerDir(), relative))
+		}
+		if err := os.Remove(note); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close gives the workspace up. No run may be under way.
+func (w *Workspace) Close() error {
+	err := w.lock.Close()
+	if w.temporary {
+		err = errors.Join(err, os.RemoveAll(w.dir))
+	}
+	if err != nil {
+		return fmt.Errorf("close workspace %s: %w", w.dir, err)
+	}
+	return nil
+}
+
+// Dir is the path of the workspace.
+func (w *Workspace) Dir() string { return w.dir }
+
+// Forget removes all that is kept of a resource, for when it is gone. No run of it may be under way.
+func (w *Workspace) Forget(owner engine.Owner) {
+	w.artifacts.forget(resourcePath(owner))
+}
+
+func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, "runner") }
+func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
+func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
+func (w *Workspace) callbackDir() string    { return filepath.Join(w.dir, "python", "callback") }
+func (w *Workspace) collectionsDir() string { return filepath.Join(w.dir, "python", "collections") }
+
+// prune removes directories on the way to a resource that have become empty.
+func (w *Workspace) prune(resource string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for path := resource; path != "."; path = filepath.Dir(path) {
+		if os.Remove(filepath.Join(w.runnerDir(), path)) != nil {
+			return // not empty
+		}
+	}
+}
+
+// resourcePath is where the files of a resource are, relative to the runner directory.
+func resourcePath(owner engine.Owner) string {
+	group, version, found := strings.Cut(owner.APIVersion, "/")
+	if !found {
+		group, version = "", owner.APIVersion
+	}
+	var path []string
+	for _, part := range []string{group, version, owner.Kind, owner.Namespace, owner.Name} {
+		if part != "" {
+			path = append(path, segment(part))
+		}
+	}
+	return filepath.Join(path...)
+}
+
+// segment returns name as the name of one file: what could lead elsewhere is written as %XX, and what the file
+// system would refuse as too long ends in a digest.
+func segment(name string) string {
+	const limit = 255
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' ||
+			c == '.' && i > 0 // neither "." nor ".." nor hidden
+		if plain {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() > limit {
+		return fmt.Sprintf("%s-%x", b.String()[:limit-65], sha256.Sum256([]byte(name)))
+	}
+	return b.String()
+}

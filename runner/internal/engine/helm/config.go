@@ -1,0 +1,107 @@
+package helm
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// Defaults of Config.
+const (
+	DefaultMaxHistory  = 10
+	DefaultHookTimeout = 5 * time.Minute
+	DefaultGrace       = 5 * time.Second
+	DefaultMemory      = 10_000
+)
+
+// Config is what an engine needs to know.
+type Config struct {
+	// ChartPath is the directory or archive of the chart. It is read at the first run, and again when it changes.
+	ChartPath string
+	// RESTConfig reaches the API server. Connections are shared by all runs.
+	RESTConfig *rest.Config
+	// Mapper knows the cluster's kinds. It is shared by all runs and must learn of new kinds by itself.
+	Mapper meta.RESTMapper
+	// Capabilities of the cluster, for sharing among engines. Default: the engine's own.
+	Capabilities *Capabilities
+	// MaxHistory is how many revisions of a release are kept. Default 10; negative keeps all.
+	MaxHistory int
+	// HookTimeout bounds each hook, within the job's own timeout. Default 5 minutes.
+	HookTimeout time.Duration
+	// Grace is how long a run that was ended may take to write down that it was. Default 5 seconds.
+	Grace time.Duration
+	// WithoutOwner leaves owner references and owner annotations off the objects.
+	WithoutOwner bool
+	// KeepManifest fills Release.Manifest also when nothing was done, at the cost of keeping it in memory.
+	KeepManifest bool
+	// Memory is for how many resources the last good run is remembered. Default 10 000.
+	Memory int
+	// LogSink, if set, gets Helm's own last log lines when a run has failed. It may be called concurrently.
+	LogSink func(job engine.Job, lines []string)
+	// Clock is for tests. Default: the real one.
+	Clock clock.PassiveClock
+}
+
+// New returns an engine for one chart. The chart need not exist yet: a broken one is the business of Ready and of
+// each run, and does not stand in the way of cleaning up.
+func New(cfg Config) (*Engine, error) {
+	if cfg.ChartPath == "" || cfg.RESTConfig == nil || cfg.Mapper == nil {
+		return nil, errors.New("make a helm engine: ChartPath, RESTConfig and Mapper are required")
+	}
+	cfg = cfg.withDefaults()
+	base, host, err := connect(cfg.RESTConfig)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		cfg:    cfg,
+		charts: &chartSource{path: cfg.ChartPath, clock: cfg.Clock},
+		base:   base,
+		host:   host,
+		good:   lru.New(cfg.Memory),
+		vain:   lru.New(4 * cfg.Memory),
+	}, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.Capabilities == nil {
+		c.Capabilities = NewCapabilities(c.Clock)
+	}
+	if c.MaxHistory == 0 {
+		c.MaxHistory = DefaultMaxHistory
+	}
+	if c.HookTimeout == 0 {
+		c.HookTimeout = DefaultHookTimeout
+	}
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
+	}
+	if c.Memory <= 0 {
+		c.Memory = DefaultMemory
+	}
+	return c
+}
+
+// connect returns the transport that all runs share, with TLS and credentials, and the server's URL.
+func connect(config *rest.Config) (http.RoundTripper, string, error) {
+	base, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, "", fmt.Errorf("make a transport to the API server: %w", err)
+	}
+	url, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, "", fmt.Errorf("find the API server's address: %w", err)
+	}
+	return base, url.String(), nil
+}

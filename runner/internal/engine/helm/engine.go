@@ -1,0 +1,163 @@
+package helm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"k8s.io/utils/lru"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// Engine runs one chart for many resources. It is safe for concurrent use.
+type Engine struct {
+	cfg    Config
+	charts *chartSource
+	base   http.RoundTripper // with TLS and credentials
+	host   string
+	good   *lru.Cache // UID -> goodRun
+	vain   *lru.Cache // vainKey -> signature
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Ready returns nil if the chart loads.
+func (e *Engine) Ready(context.Context) error {
+	_, err := e.charts.load()
+	return err
+}
+
+// Run brings the release of the job's owner to what the job asks for, or uninstalls it. The error is always nil:
+// whatever goes wrong is a result.
+func (e *Engine) Run(ctx context.Context, job engine.Job) (engine.Result, error) {
+	started := e.cfg.Clock.Now()
+	result := e.run(ctx, job)
+	result.Started, result.Finished = started, e.cfg.Clock.Now()
+	return result, nil
+}
+
+func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
+	ctx, cancel := withTimeout(outer, job.Timeout)
+	defer cancel()
+	r := e.newRun(ctx, job)
+	defer func() { r.release() }()
+	var result engine.Result
+	switch {
+	case ctx.Err() != nil:
+		result = engine.Result{Outcome: engine.Cancelled}
+	case job.Mode == engine.Finalize:
+		result = r.finalize()
+	default:
+		result = r.reconcile()
+	}
+	return r.finish(outer, result)
+}
+
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+// reconcile brings the release to what the job asks for.
+func (r *run) reconcile() engine.Result {
+	if refusal := r.checkName(); refusal != nil {
+		return *refusal
+	}
+	if refusal := r.prepare(); refusal != nil {
+		return *refusal
+	}
+	verify := r.job.VerifyChildren
+	if known, ok := r.e.recall(r.job.Owner.UID); ok {
+		if known.digest == r.digest && !verify && !known.recheck {
+			return known.result()
+		}
+		verify = verify || known.recheck
+	}
+	if err := r.connect(r.content.name()); err != nil {
+		return r.apiFailed("look at the release", err)
+	}
+	return r.converge(verify)
+}
+
+// prepare loads the chart and works out the digest of the inputs.
+func (r *run) prepare() *engine.Result {
+	content, err := r.e.charts.load()
+	if err != nil {
+		return refuse(engine.ReasonInvalidChart, err.Error())
+	}
+	r.content = content
+	values, err := canonical(r.job.Inputs)
+	if err != nil {
+		return refuse(engine.ReasonInvalidValues, err.Error())
+	}
+	if !content.uses.with(values).capabilities() {
+		r.digest = inputsDigest(content, values, nil)
+		return nil
+	}
+	caps, err := r.e.cfg.Capabilities.get(r.getter)
+	if err != nil {
+		result := r.apiFailed("ask for the cluster's capabilities", err)
+		return &result
+	}
+	r.digest = inputsDigest(content, values, caps)
+	return nil
+}
+
+// maxMoves bounds how often the release is looked at in one run: unlock, compare and what follows.
+const maxMoves = 4
+
+// converge looks, plans and acts until there is nothing left to look at.
+func (r *run) converge(verify bool) engine.Result {
+	var same *bool
+	for range maxMoves {
+		facts, err := r.facts()
+		if err != nil {
+			return r.apiFailed("look at the release", err)
+		}
+		s, why := determine(facts)
+		switch move := plan(s, verify, same); move {
+		case moveUnlock:
+			if err := r.unlock(why); err != nil {
+				return r.apiFailed("unlock the release", err)
+			}
+		case moveCompare:
+			equal, difference, err := r.compare()
+			if err != nil {
+				return r.renderFailed(engine.ActionUpgrade, err)
+			}
+			same = &equal
+			if !equal {
+				r.tell.note("release %s needs an upgrade: %s", r.job.Owner.Name, difference)
+			}
+		default:
+			return r.act(move, why)
+		}
+	}
+	return r.apiFailed("look at the release", fmt.Errorf("it changes while it is looked at: %w", errUnsettled))
+}
+
+// act carries out the last move of a run.
+func (r *run) act(m move, why string) engine.Result {
+	switch m {
+	case moveInstall:
+		return r.install()
+	case moveUpgrade:
+		return r.upgrade()
+	case moveVerify:
+		return r.verify()
+	case moveAdopt:
+		return r.adopt()
+	case moveWait:
+		return engine.Result{Outcome: engine.Waiting, Reason: reasonBusy, RetryAfter: busyRetry,
+			Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why)}
+	case moveRefuse:
+		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
+			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
+			r.job.Owner.Name, r.job.Owner.Namespace, why))
+	}
+	return r.nothing()
+}

@@ -1,0 +1,35 @@
+package helm
+
+import (
+	"helm.sh/helm/v3/pkg/action"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// upgrade makes a new revision from today's inputs. A failed one is not rolled back: what it has done stays, the
+// true error is told, and the next attempt starts from the last good revision.
+func (r *run) upgrade() engine.Result {
+	if refusal := r.ready(); refusal != nil {
+		return *refusal
+	}
+	r.tell.begin("upgrade")
+	before, err := r.clearWay()
+	if err != nil {
+		return r.actionFailed(engine.ActionUpgrade, nil, err)
+	}
+	act := action.NewUpgrade(r.helm)
+	act.Namespace = r.job.Owner.Namespace
+	act.ResetValues = true // else empty values would stand for those of the last revision
+	act.MaxHistory = r.helm.Releases.MaxHistory
+	act.Timeout = r.hookTimeout()
+	act.Force = r.options.force
+	act.DisableHooks = r.options.upgradeNoHooks
+	act.Description = r.options.upgradeDescription
+	act.SkipSchemaValidation = true // done by ready
+	act.Labels = r.labels()
+	rel, err := act.Run(r.job.Owner.Name, r.content.clone(), cloneMap(r.job.Inputs))
+	if err != nil {
+		return r.actionFailed(engine.ActionUpgrade, rel, err)
+	}
+	return r.released(engine.ActionUpgrade, rel, before)
+}

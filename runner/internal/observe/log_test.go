@@ -1,0 +1,81 @@
+package observe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func took(d time.Duration, result engine.Result) engine.Result {
+	result.Started, result.Finished = start, start.Add(d)
+	return result
+}
+
+func TestSummarize(t *testing.T) {
+	job := engine.Job{ID: "r1", Mode: engine.Reconcile, Trigger: engine.TriggerSpec, Attempt: 1}
+	finalize := engine.Job{ID: "r2", Mode: engine.Finalize, Trigger: engine.TriggerDeletion, Attempt: 3}
+	release := func(action engine.Action) engine.Result {
+		return took(0, engine.Result{Outcome: engine.Changed, Release: &engine.Release{Name: "demo", Version: 2, Action: action}})
+	}
+	for name, c := range map[string]struct {
+		reason string
+		run    Run
+		want   Summary
+	}{
+		"Play": {"the line that ansible-operator's own tests wait for",
+			Run{Job: job, Result: took(1500*time.Millisecond, engine.Result{Outcome: engine.Changed, Stats: &engine.Stats{OK: 3, Changed: 1}, APIRequests: 4, Processes: 1})},
+			Summary{"Ansible-runner exited successfully", false, []any{"run", "r1", "mode", "reconcile", "trigger", "spec", "outcome", "Changed", "duration", "1.5s",
+				"requests", 4, "processes", 1, "ok", 3, "changed", 1, "skipped", 0, "failures", 0}}},
+		"Failure": {"one line tells what failed",
+			Run{Job: finalize, Result: took(time.Second, engine.Result{Outcome: engine.Transient, Reason: "TaskFailed", Message: "disk full"})},
+			Summary{"Run failed", true, []any{"run", "r2", "mode", "finalize", "trigger", "deletion", "outcome", "Transient", "duration", "1s",
+				"attempt", 3, "reason", "TaskFailed", "message", "disk full"}}},
+		"Waiting": {"waiting is not for the error level",
+			Run{Job: job, Result: took(0, engine.Result{Outcome: engine.Waiting, Reason: "NoSecret", RetryAfter: 5 * time.Second})},
+			Summary{"Run waits", false, []any{"run", "r1", "mode", "reconcile", "trigger", "spec", "outcome", "Waiting", "duration", "0s",
+				"reason", "NoSecret", "retryAfter", "5s"}}},
+		"Install": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionInstall)}, releaseLine("Installed release", "r1", "reconcile", "spec", nil)},
+		"Upgrade": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionUpgrade)}, releaseLine("Upgraded release", "r1", "reconcile", "spec", nil)},
+		"Repair":  {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionRepair)}, releaseLine("Reconciled release", "r1", "reconcile", "spec", nil)},
+		"Uninstall": {"helm-operator's word", Run{Chart: true, Job: finalize, Result: release(engine.ActionUninstall)},
+			releaseLine("Uninstalled release", "r2", "finalize", "deletion", []any{"attempt", 3})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, Summarize(c.run)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
+func releaseLine(message, id, mode, trigger string, more []any) Summary {
+	list := []any{"run", id, "mode", mode, "trigger", trigger, "outcome", "Changed", "duration", "0s"}
+	list = append(list, more...)
+	return Summary{message, false, append(list, "release", "demo", "revision", 2)}
+}
+
+func TestEndings(t *testing.T) {
+	for outcome, want := range map[engine.Outcome]Summary{
+		engine.Cancelled: {Message: "Run was interrupted"},
+		engine.TimedOut:  {Message: "Run timed out", Failed: true},
+		engine.Permanent: {Message: "Run failed", Failed: true},
+	} {
+		got := Summarize(Run{Result: engine.Result{Outcome: outcome}})
+		got.KeysAndValues = nil
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", outcome, diff)
+		}
+	}
+}
+
+func TestOwnerKeysAndValues(t *testing.T) {
+	got := OwnerKeysAndValues(engine.Owner{Kind: "Sample", Namespace: "n", Name: "a"})
+	if diff := cmp.Diff([]any{"kind", "Sample", "namespace", "n", "name", "a"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,23 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// Run is a run that has ended.
+type Run struct {
+	Job    engine.Job
+	Result engine.Result
+	// Chart says that the run was a chart's; else it was a playbook's or a role's.
+	Chart bool
+}
+
+// duration is how long the run took; zero if that is not known.
+func (r Run) duration() time.Duration {
+	if r.Result.Started.IsZero() || r.Result.Finished.Before(r.Result.Started) {
+		return 0
+	}
+	return r.Result.Finished.Sub(r.Result.Started)
+}

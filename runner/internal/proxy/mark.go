@@ -1,0 +1,120 @@
+package proxy
+
+import (
+	"errors"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
+)
+
+// Annotations that name an owner where an owner reference would be illegal. The garbage collector does not look at
+// them: what they are on outlives its owner, unless a finalizer cleans up.
+const (
+	ownerAnnotation     = "operator-sdk/primary-resource"
+	ownerTypeAnnotation = "operator-sdk/primary-resource-type"
+)
+
+var errNoObject = errors.New("no object that could be marked")
+
+// mark is what makes an object known as a resource's own: one of the two is set.
+type mark struct {
+	reference   *metav1.OwnerReference
+	annotations map[string]string
+}
+
+// marks reports whether what a request creates is to be marked.
+func (p *Proxy) marks(s *Session, req apirecord.Request) bool {
+	return p.inject && s.owner.UID != "" && req.Verb == "create" && req.Name == "" && req.Subresource == "" &&
+		p.stored.has(req)
+}
+
+// mark returns the mark for objects of a namespace; the empty one stands for cluster-scoped objects.
+//
+// An owner reference may point to a cluster-scoped owner or to one in the same namespace. Of anything else the
+// garbage collector thinks that the owner does not exist, and deletes it.
+func (s *Session) mark(namespace string) mark {
+	if s.owner.Namespace != "" && s.owner.Namespace != namespace {
+		return mark{annotations: s.annotations()}
+	}
+	return mark{reference: &metav1.OwnerReference{
+		APIVersion: s.owner.APIVersion,
+		Kind:       s.owner.Kind,
+		Name:       s.owner.Name,
+		UID:        s.owner.UID,
+	}}
+}
+
+func (s *Session) annotations() map[string]string {
+	name := s.owner.Name
+	if s.owner.Namespace != "" {
+		name = s.owner.Namespace + "/" + name
+	}
+	return map[string]string{
+		ownerAnnotation:     name,
+		ownerTypeAnnotation: s.primary.GroupKind().String(), // without a dot for the core group
+	}
+}
+
+// apply puts the mark on an object, once.
+func (m mark) apply(obj map[string]any) error {
+	metadata, err := below[map[string]any](obj, "metadata")
+	if err != nil {
+		return err
+	}
+	if metadata == nil {
+		metadata = map[string]any{}
+		obj["metadata"] = metadata
+	}
+	if m.reference != nil {
+		return m.addReference(metadata)
+	}
+	annotations, err := below[map[string]any](metadata, "annotations")
+	if err != nil {
+		return err
+	}
+	if annotations == nil {
+		annotations = map[string]any{}
+		metadata["annotations"] = annotations
+	}
+	for key, value := range m.annotations {
+		annotations[key] = value
+	}
+	return nil
+}
+
+func (m mark) addReference(metadata map[string]any) error {
+	references, err := below[[]any](metadata, "ownerReferences")
+	if err != nil {
+		return err
+	}
+	present := slices.ContainsFunc(references, func(ref any) bool {
+		fields, _ := ref.(map[string]any)
+		return fields["uid"] == string(m.reference.UID)
+	})
+	if present {
+		return nil
+	}
+	metadata["ownerReferences"] = append(references, map[string]any{
+		"apiVersion": m.reference.APIVersion,
+		"kind":       m.reference.Kind,
+		"name":       m.reference.Name,
+		"uid":        string(m.reference.UID),
+	})
+	return nil
+}
+
+// below returns a field that may be missing or null, but nothing else than a T.
+func below[T any](obj map[string]any, key string) (T, error) {
+	var zero T
+	value := obj[key]
+	if value == nil {
+		return zero, nil
+	}
+	typed, ok := value.(T)
+	if !ok {
+		return zero, errNoObject
+	}
+	return typed, nil
+}

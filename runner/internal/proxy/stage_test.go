@@ -1,0 +1,133 @@
+package proxy_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
+)
+
+// watched remembers which kinds of children the proxy asked to watch.
+type watched struct {
+	mu    sync.Mutex
+	pairs []string
+}
+
+func (w *watched) Watch(primary, child schema.GroupVersionKind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pairs = append(w.pairs, primary.Kind+" > "+child.Kind)
+}
+
+func (w *watched) list() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.pairs)
+}
+
+// stage is a proxy at work.
+type stage struct {
+	*proxy.Proxy
+	children *watched
+	stop     func()
+}
+
+// newStage starts a proxy in front of an API server.
+func newStage(t testing.TB, config *rest.Config, options ...func(*proxy.Config)) *stage {
+	t.Helper()
+	s := &stage{children: &watched{}}
+	c := proxy.Config{
+		RESTConfig:  config,
+		Discovery:   discovery.NewDiscoveryClientForConfigOrDie(config),
+		Children:    s.children,
+		InjectOwner: true,
+		Log:         logr.Discard(),
+	}
+	for _, o := range options {
+		o(&c)
+	}
+	p, err := proxy.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := p.Start(ctx); err != nil {
+			t.Errorf("Start: %v", err)
+		}
+	}()
+	s.Proxy, s.stop = p, func() { cancel(); <-ended }
+	t.Cleanup(s.stop)
+	return s
+}
+
+// newFakeStage starts a proxy in front of a handler that stands for the API server.
+func newFakeStage(t testing.TB, handler http.HandlerFunc, options ...func(*proxy.Config)) *stage {
+	t.Helper()
+	upstream := httptest.NewServer(handler)
+	t.Cleanup(upstream.Close)
+	return newStage(t, &rest.Config{Host: upstream.URL, BearerToken: "operator"}, options...)
+}
+
+// owner returns a resource that exists nowhere; for a fake API server it does.
+func owner(namespace, name string) engine.Owner {
+	return engine.Owner{APIVersion: "proxy.example.com/v1", Kind: "App", Namespace: namespace, Name: name, UID: "uid-1"}
+}
+
+// open begins a session that ends with the test at the latest.
+func (s *stage) open(t testing.TB, owner engine.Owner) *proxy.Session {
+	t.Helper()
+	session, err := s.Open(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// through returns the configuration of a client that uses the session's kubeconfig.
+func through(t testing.TB, session *proxy.Session) *rest.Config {
+	t.Helper()
+	kubeconfig, err := session.Kubeconfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return config
+}
+
+// httpThrough returns a plain HTTP client that uses the session's kubeconfig.
+func httpThrough(t testing.TB, session *proxy.Session) *http.Client {
+	t.Helper()
+	client, err := rest.HTTPClientFor(through(t, session))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("not expected in this test: %v", err))
+	}
+	return value
+}

@@ -1,0 +1,162 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/controller"
+	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
+	"github.com/chartbook-operator/chartbook/runner/watches"
+)
+
+// Run runs an operator until ctx is done and its runs have ended. An [InvalidError] says that the options or the watches
+// file are wrong and nothing was started.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Validate(); err != nil {
+		return &InvalidError{err}
+	}
+	file, err := watches.Load(o.WatchesFile, watches.Options{})
+	logWarnings(o, file.Warnings)
+	if err != nil {
+		return &InvalidError{err}
+	}
+	mgr, err := newManager(o)
+	if err != nil {
+		return err
+	}
+	engines, err := newEngines(o, mgr.GetRESTMapper(), file)
+	if err != nil {
+		return err
+	}
+	err = assemble(mgr, o, file, engines)
+	if err == nil {
+		err = mgr.Start(ctx)
+	}
+	if err := errors.Join(err, engines.close()); err != nil {
+		return fmt.Errorf("run the operator: %w", err)
+	}
+	return nil
+}
+
+// logWarnings tells what is odd about the watches file, each thing once.
+func logWarnings(o Options, warnings []watches.Problem) {
+	for _, warning := range warnings {
+		o.Log.Info("Check the watches file", "warning", warning.String())
+	}
+}
+
+// assemble adds to the manager all that runs.
+func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) error {
+	registry, err := dependents.New(dependents.Config{
+		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Log: o.Log.WithName("dependents"),
+	})
+	if err != nil {
+		return fmt.Errorf("prepare watching children: %w", err)
+	}
+	lister, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a discovery client: %w", err)
+	}
+	api, err := newAccess(mgr, o, file, registry, lister)
+	if err != nil {
+		return err
+	}
+	configs, err := controllerConfigs(o, file, engines, registry, api, mgr)
+	if err != nil {
+		return err
+	}
+	gate := controller.Gate{Discovery: lister, Mapper: mgr.GetRESTMapper(), Tick: time.After}
+	controllers := controller.New(mgr, gate, configs)
+	for _, c := range controllers {
+		if err := mgr.Add(c); err != nil {
+			return fmt.Errorf("add a controller: %w", err)
+		}
+	}
+	if o.InjectOwnerRef {
+		if err := mgr.Add(registry); err != nil {
+			return fmt.Errorf("add the watches on children: %w", err)
+		}
+	}
+	return addProbes(mgr, controllers, configs)
+}
+
+// newAccess makes the API endpoint for playbooks, when there are any.
+func newAccess(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (controller.Access, error) {
+	off := map[schema.GroupVersionKind]bool{}
+	playbooks := false
+	for _, w := range file.Watches {
+		playbooks = playbooks || w.Chart == ""
+		off[w.GVK] = !w.WatchDependentResources
+	}
+	if !playbooks {
+		return nil, nil
+	}
+	config := proxy.Config{
+		RESTConfig: mgr.GetConfig(), Discovery: lister, InjectOwner: o.InjectOwnerRef, Port: o.Ansible.ProxyPort,
+		Log: o.Log.WithName("proxy"),
+	}
+	if o.InjectOwnerRef {
+		config.Children = watchable{registry, off}
+	}
+	p, err := proxy.New(config)
+	if err != nil {
+		return nil, fmt.Errorf("open the API endpoint for playbooks: %w; choose another port with --proxy-port", err)
+	}
+	if err := mgr.Add(p); err != nil {
+		return nil, fmt.Errorf("add the API endpoint for playbooks: %w", err)
+	}
+	return access{p}, nil
+}
+
+func controllerConfigs(o Options, file watches.File, engines *engines, registry *dependents.Registry, api controller.Access, mgr manager.Manager) ([]controller.Config, error) {
+	measures, err := observe.NewMetrics(metrics.Registry, observe.Build{Version: o.Version, Commit: o.Commit})
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]controller.Config, len(file.Watches))
+	for i, w := range file.Watches {
+		measures.AddWatch(w.GVK)
+		c := controller.Config{
+			Watch:          w,
+			Namespaces:     o.Namespaces,
+			StatusManifest: o.StatusManifest,
+			Log:            o.Log.WithName("controller").WithValues("kind", w.GVK.Kind),
+			Clock:          clock.RealClock{},
+			NewID:          newRunID,
+			Events:         eventRecorder{mgr.GetEventRecorder("chartbook")},
+			Metrics:        measures,
+			LogEvent:       logged(o.Ansible.LogEvents),
+			Random:         rand.Float64,
+			Defaults: controller.Defaults{
+				Timeout:                 o.RunTimeout,
+				MaxConcurrentReconciles: o.MaxConcurrentReconciles,
+				Grace:                   shareOf(o.GracefulShutdownTimeout),
+			},
+		}
+		if w.Chart == "" {
+			c.Access = api
+		}
+		if o.InjectOwnerRef {
+			c.Children = children{registry}
+		}
+		if err := engines.configure(w, &c); err != nil {
+			return nil, &InvalidError{err}
+		}
+		configs[i] = c
+	}
+	return configs, nil
+}
+
+// shareOf is how much of the time for a graceful end runs get; the rest is for writing down that they were ended.
+func shareOf(grace time.Duration) time.Duration { return grace * 3 / 4 }
