@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
 )
 
@@ -32,6 +33,9 @@ type Options struct {
 	RESTConfig *rest.Config
 	// Log receives the log.
 	Log logr.Logger
+	// Registerer takes the operator's own metrics. Nil means the registry that the metrics server shows; a process
+	// that runs several operators gives each its own.
+	Registerer prometheus.Registerer
 	// Version and Commit are shown in metrics.
 	Version, Commit string
 

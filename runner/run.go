@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
@@ -39,14 +40,36 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	err = assemble(mgr, o, file, engines)
+	api, err := assemble(mgr, o, file, engines)
 	if err == nil {
-		err = mgr.Start(ctx)
+		err = start(ctx, mgr, api)
 	}
 	if err := errors.Join(err, engines.close()); err != nil {
 		return fmt.Errorf("run the operator: %w", err)
 	}
 	return nil
+}
+
+// start runs the manager until ctx is done, and the API endpoint for playbooks for as long as there are runs: the
+// manager stops what it runs itself before the controllers have ended, and playbooks that may still finish would
+// lose the API server.
+func start(ctx context.Context, mgr manager.Manager, api *proxy.Proxy) error {
+	if api == nil {
+		return mgr.Start(ctx)
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var group errgroup.Group
+	ctx, abort := context.WithCancel(ctx)
+	defer abort()
+	group.Go(func() error {
+		defer abort() // without it no playbook can run
+		return api.Start(serving)
+	})
+	group.Go(func() error {
+		defer stop()
+		return mgr.Start(ctx)
+	})
+	return group.Wait()
 }
 
 // logWarnings tells what is odd about the watches file, each thing once.
@@ -56,43 +79,43 @@ func logWarnings(o Options, warnings []watches.Problem) {
 	}
 }
 
-// assemble adds to the manager all that runs.
-func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) error {
+// assemble adds to the manager all that runs, and returns the API endpoint for playbooks; nil if there are none.
+func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) (*proxy.Proxy, error) {
 	registry, err := dependents.New(dependents.Config{
 		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Log: o.Log.WithName("dependents"),
 	})
 	if err != nil {
-		return fmt.Errorf("prepare watching children: %w", err)
+		return nil, fmt.Errorf("prepare watching children: %w", err)
 	}
 	lister, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
-		return fmt.Errorf("make a discovery client: %w", err)
+		return nil, fmt.Errorf("make a discovery client: %w", err)
 	}
-	api, err := newAccess(mgr, o, file, registry, lister)
+	api, err := newProxy(mgr, o, file, registry, lister)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	configs, err := controllerConfigs(o, file, engines, registry, api, mgr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gate := controller.Gate{Discovery: lister, Mapper: mgr.GetRESTMapper(), Tick: time.After}
 	controllers := controller.New(mgr, gate, configs)
 	for _, c := range controllers {
 		if err := mgr.Add(c); err != nil {
-			return fmt.Errorf("add a controller: %w", err)
+			return nil, fmt.Errorf("add a controller: %w", err)
 		}
 	}
 	if o.InjectOwnerRef {
 		if err := mgr.Add(registry); err != nil {
-			return fmt.Errorf("add the watches on children: %w", err)
+			return nil, fmt.Errorf("add the watches on children: %w", err)
 		}
 	}
-	return addProbes(mgr, controllers, configs)
+	return api, addProbes(mgr, controllers, configs)
 }
 
-// newAccess makes the API endpoint for playbooks, when there are any.
-func newAccess(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (controller.Access, error) {
+// newProxy makes the API endpoint for playbooks; nil when there are none.
+func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (*proxy.Proxy, error) {
 	off := map[schema.GroupVersionKind]bool{}
 	playbooks := false
 	for _, w := range file.Watches {
@@ -113,14 +136,14 @@ func newAccess(mgr manager.Manager, o Options, file watches.File, registry *depe
 	if err != nil {
 		return nil, fmt.Errorf("open the API endpoint for playbooks: %w; choose another port with --proxy-port", err)
 	}
-	if err := mgr.Add(p); err != nil {
-		return nil, fmt.Errorf("add the API endpoint for playbooks: %w", err)
-	}
-	return access{p}, nil
+	return p, nil
 }
 
-func controllerConfigs(o Options, file watches.File, engines *engines, registry *dependents.Registry, api controller.Access, mgr manager.Manager) ([]controller.Config, error) {
-	measures, err := observe.NewMetrics(metrics.Registry, observe.Build{Version: o.Version, Commit: o.Commit})
+func controllerConfigs(o Options, file watches.File, engines *engines, registry *dependents.Registry, api *proxy.Proxy, mgr manager.Manager) ([]controller.Config, error) {
+	if o.Registerer == nil {
+		o.Registerer = metrics.Registry
+	}
+	measures, err := observe.NewMetrics(o.Registerer, observe.Build{Version: o.Version, Commit: o.Commit})
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +168,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			},
 		}
 		if w.Chart == "" {
-			c.Access = api
+			c.Access = access{api}
 		}
 		if o.InjectOwnerRef {
 			c.Children = children{registry}

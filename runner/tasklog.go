@@ -16,10 +16,12 @@ func logged(level string) func(engine.Event) bool {
 	}
 	return func(e engine.Event) bool {
 		switch e.Kind {
-		case engine.EventFailed, engine.EventUnreachable, engine.EventNote:
+		case engine.EventFailed, engine.EventUnreachable:
 			return true
 		case engine.EventOK:
 			return e.Task != ""
+		case engine.EventNote:
+			return e.Message != ""
 		}
 		return false
 	}

@@ -2,6 +2,7 @@ package watches
 
 import (
 	"fmt"
+	"text/template"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,6 +21,8 @@ type decoder struct {
 	errors   problemList
 	warnings problemList
 	nodes    int // values read so far
+	// overrides is what templates in override values are parsed from; see renderOverride.
+	overrides *template.Template
 	// templated are the watches for which the file leaves open whether Jinja in a resource is evaluated.
 	templated []*entry
 }
@@ -31,11 +34,15 @@ func (d *decoder) fail(n *yaml.Node, key, hint, format string, args ...any) {
 
 // warn reports what old files are allowed to have but strict mode refuses.
 func (d *decoder) warn(n *yaml.Node, key, hint, format string, args ...any) {
-	list := &d.warnings
+	d.report(d.warningList(), n, Problem{Key: key, Hint: hint}, format, args...)
+}
+
+// warningList is where warnings go that strict mode takes for errors.
+func (d *decoder) warningList() *problemList {
 	if d.options.Strict {
-		list = &d.errors
+		return &d.errors
 	}
-	d.report(list, n, Problem{Key: key, Hint: hint}, format, args...)
+	return &d.warnings
 }
 
 // note reports what is worth knowing and no fault of the file.

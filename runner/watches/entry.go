@@ -66,16 +66,20 @@ func (e *entry) readField(f field) {
 }
 
 // entryKeyNames lists the keys of a watch, for suggestions.
-func entryKeyNames() []string {
+var entryKeyNames = sync.OnceValue(func() []string {
 	var names []string
 	for _, key := range entryKeys() {
 		names = append(names, key.Key)
 	}
 	return names
-}
+})
 
 // unknownKey tells of a key that means nothing in a mapping that has the given ones.
 func (d *decoder) unknownKey(f field, path string, names []string) {
+	if d.warningList().full() { // to look for what was meant costs time
+		d.warn(f.key, path, "", "")
+		return
+	}
 	hint := staleKeys[strings.ToLower(f.name)]
 	if meant := nearest(f.name, names); hint == "" && meant != "" {
 		hint = "did you mean " + meant + "?"

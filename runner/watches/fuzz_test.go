@@ -33,19 +33,7 @@ func FuzzDecode(f *testing.F) {
 		if took := time.Since(start); took > 20*time.Second {
 			t.Errorf("%d bytes took %s", len(data), took)
 		}
-		problems := file.Warnings
-		if err != nil {
-			var list Problems
-			if !errors.As(err, &list) || len(list) == 0 {
-				t.Fatalf("the error is no list of problems: %v", err)
-			}
-			problems = append(problems, list...)
-		}
-		for _, p := range problems {
-			if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File != "watches.yaml" {
-				t.Errorf("a problem lacks something: %#v", p)
-			}
-		}
+		checkProblems(t, file.Warnings, err)
 		again, errAgain := Decode("watches.yaml", data, options)
 		if diff := cmp.Diff(file, again); diff != "" {
 			t.Errorf("the second reading differs (-first +second):\n%s", diff)
@@ -54,4 +42,18 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("the second reading gives %v, the first %v", errAgain, err)
 		}
 	})
+}
+
+// checkProblems checks that an error is a list of problems, and that all problems have a place and words.
+func checkProblems(t *testing.T, problems []Problem, err error) {
+	t.Helper()
+	var list Problems
+	if err != nil && (!errors.As(err, &list) || len(list) == 0) {
+		t.Fatalf("the error is no list of problems: %v", err)
+	}
+	for _, p := range append(problems, list...) {
+		if p.Line < 1 || p.Column < 1 || p.Message == "" || p.File != "watches.yaml" {
+			t.Errorf("a problem lacks something: %#v", p)
+		}
+	}
 }

@@ -66,7 +66,7 @@ func (d *decoder) readOverride(f field, path string) (OverrideValue, bool) {
 	expanded := expandOverride(written, isTemplate, d.options.LookupEnv)
 	if strings.Contains(expanded, "{{") {
 		var err error
-		if expanded, err = renderOverride(expanded, d.options.LookupEnv); err != nil {
+		if expanded, err = d.renderOverride(expanded); err != nil {
 			d.fail(n, path, "", "%s: %v", path, err)
 			return OverrideValue{}, false
 		}
@@ -122,13 +122,15 @@ const maxOverride = 1 << 16
 var errOverrideLength = errors.New("the template prints too much")
 
 // renderOverride runs a value as a template with the functions of slim-sprig.
-func renderOverride(text string, lookup func(string) (string, bool)) (string, error) {
-	functions := sprig.TxtFuncMap()
-	functions["env"] = func(name string) string { value, _ := lookup(name); return value }
-	functions["expandenv"] = func(s string) string {
-		return os.Expand(s, func(name string) string { value, _ := lookup(name); return value })
+func (d *decoder) renderOverride(text string) (string, error) {
+	if d.overrides == nil {
+		d.overrides = template.New("value").Funcs(overrideFunctions(d.options.LookupEnv))
 	}
-	parsed, err := template.New("value").Funcs(functions).Parse(text)
+	base, err := d.overrides.Clone() // so that no value sees what another one defines
+	if err != nil {
+		return "", fmt.Errorf("parse the template: %w", err)
+	}
+	parsed, err := base.Parse(text)
 	if err != nil {
 		return "", fmt.Errorf("parse the template: %w", err)
 	}
@@ -137,6 +139,16 @@ func renderOverride(text string, lookup func(string) (string, bool)) (string, er
 		return "", fmt.Errorf("run the template: %w", err)
 	}
 	return out.String(), nil
+}
+
+// overrideFunctions are those of slim-sprig, with the environment that the file is read against.
+func overrideFunctions(lookup func(string) (string, bool)) template.FuncMap {
+	functions := sprig.TxtFuncMap()
+	functions["env"] = func(name string) string { value, _ := lookup(name); return value }
+	functions["expandenv"] = func(s string) string {
+		return os.Expand(s, func(name string) string { value, _ := lookup(name); return value })
+	}
+	return functions
 }
 
 // boundedText refuses to hold more than maxOverride bytes.

@@ -131,7 +131,8 @@ func TestOverrideValuesAfterTheGeneralRule(t *testing.T) {
 }
 
 func TestOverrideTemplateIsBounded(t *testing.T) {
-	if _, err := renderOverride(`{{ range until 100000 }}xxxxxxxxxx{{ end }}`, environment(nil)); err == nil {
+	d := &decoder{options: Options{LookupEnv: environment(nil)}}
+	if _, err := d.renderOverride(`{{ range until 100000 }}xxxxxxxxxx{{ end }}`); err == nil {
 		t.Error("a template that prints a megabyte was accepted")
 	}
 }

@@ -36,6 +36,8 @@ func TestCluster(t *testing.T) {
 		{"status is good", statusGood},
 		{"a deployment becomes available", deploymentAvailable},
 		{"a job completes", jobCompletes},
+		{"a job fails when told to", jobFails},
+		{"a deployment stays unavailable when told to", deploymentStuck},
 		{"a claim is bound", claimBound},
 		{"a service account can log in", tokenWorks},
 		{"RBAC refuses what is not allowed", rbacRefuses},

@@ -73,6 +73,52 @@ func jobCompletes(t *testing.T, c cluster) {
 	eventually(t, condition(c, "/apis/batch/v1/namespaces/default/jobs/once", "Complete"))
 }
 
+// told is a Pod template with the annotation that makes the fake node misbehave.
+func told(restart, what string) object {
+	template := podTemplate(restart)
+	template["metadata"].(object)["annotations"] = object{"localcluster.chartbook.dev/pod": what}
+	return template
+}
+
+func jobFails(t *testing.T, c cluster) {
+	bad := job("bad")
+	bad["spec"] = object{"backoffLimit": 0, "template": told("Never", "fail")}
+	create(t, c, "/apis/batch/v1/namespaces/default/jobs", bad)
+	eventually(t, condition(c, "/apis/batch/v1/namespaces/default/jobs/bad", "Failed"))
+}
+
+func deploymentStuck(t *testing.T, c cluster) {
+	stuck := deployment("stuck")
+	labels := object{"app": "stuck"}
+	template := told("Always", "never-ready")
+	template["metadata"].(object)["labels"] = labels
+	stuck["spec"] = object{"replicas": 1, "selector": object{"matchLabels": labels}, "template": template}
+	create(t, c, "/apis/apps/v1/namespaces/default/deployments", stuck)
+	var pods struct {
+		Items []struct {
+			Status struct {
+				Phase             string
+				ContainerStatuses []struct {
+					State struct{ Waiting struct{ Reason string } }
+				}
+			}
+		}
+	}
+	eventually(t, func(ctx context.Context) error {
+		if err := c.client(t).Get(ctx, "/api/v1/namespaces/default/pods?labelSelector=app%3Dstuck", &pods); err != nil {
+			return err
+		}
+		if len(pods.Items) == 0 || len(pods.Items[0].Status.ContainerStatuses) == 0 {
+			return errors.New("the node has not seen the pod")
+		}
+		return nil
+	})
+	status := pods.Items[0].Status
+	if reason := status.ContainerStatuses[0].State.Waiting.Reason; status.Phase != "Pending" || reason != "ImagePullBackOff" {
+		t.Errorf("the pod is %s with the reason %q", status.Phase, reason)
+	}
+}
+
 func claimBound(t *testing.T, c cluster) {
 	claims := "/api/v1/namespaces/default/persistentvolumeclaims"
 	create(t, c, claims, object{

@@ -1,6 +1,9 @@
 package controller
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,7 +82,25 @@ func (r *reconciler) progress(obj *unstructured.Unstructured) func(engine.Event)
 		if !r.LogEvent(e) {
 			return
 		}
-		log.Info("Task", "event", e.Kind, "task", e.Task, "action", e.Action, "host", e.Host, "file", e.File, "line", e.Line,
-			"changed", e.Changed, "duration", e.Duration.String(), "message", e.Message)
+		log.Info("Task", stepValues(e)...)
 	}
+}
+
+// stepValues are the parts of a step that say something.
+func stepValues(e engine.Event) []any {
+	values := []any{"event", string(e.Kind)}
+	add := func(key string, value any, worth bool) {
+		if worth {
+			values = append(values, key, value)
+		}
+	}
+	add("task", e.Task, e.Task != "")
+	add("action", e.Action, e.Action != "")
+	add("host", e.Host, e.Host != "")
+	add("file", fmt.Sprintf("%s:%d", e.File, e.Line), e.File != "")
+	add("changed", e.Changed, e.Kind == engine.EventOK)
+	add("ignored", e.Ignored, e.Ignored)
+	add("duration", e.Duration.Round(time.Millisecond).String(), e.Duration > 0)
+	add("message", e.Message, e.Message != "")
+	return values
 }

@@ -136,6 +136,7 @@ func (r *reconciler) start(mgr manager.Manager, primaries cache.Cache, name stri
 		MaxConcurrentReconciles: r.concurrency(),
 		CacheSyncTimeout:        forever,
 		EnableWarmup:            new(true),
+		SkipNameValidation:      new(true), // nameOf sees to it; several operators may share a process
 		Logger:                  r.Log,
 	})
 	if err != nil {

@@ -44,13 +44,7 @@ type Summary struct {
 // Summarize returns the log line of a run. For good runs the message is the line that the old tools logged, since
 // people's scripts wait for it.
 func Summarize(r Run) Summary {
-	s := Summary{Message: r.message()}
-	switch r.Result.Outcome {
-	case engine.Transient, engine.Permanent, engine.TimedOut:
-		s.Failed = true
-	}
-	s.KeysAndValues = r.keysAndValues()
-	return s
+	return Summary{Message: r.message(), Failed: r.failed(), KeysAndValues: r.keysAndValues()}
 }
 
 func (r Run) message() string {
@@ -66,8 +60,10 @@ func (r Run) message() string {
 		return "Run was interrupted"
 	case engine.TimedOut:
 		return "Run timed out"
-	default:
+	case engine.Transient, engine.Permanent:
 		return "Run failed"
+	default:
+		return "Run ended"
 	}
 }
 

@@ -113,10 +113,10 @@ func (m *Metrics) RunEnded(gvk schema.GroupVersionKind, r Run) {
 	m.requests.WithLabelValues(kind).Add(float64(r.Result.APIRequests))
 	m.processes.WithLabelValues(kind).Add(float64(r.Result.Processes))
 	m.reconciles.WithLabelValues(old).Observe(r.duration().Seconds())
-	switch r.Result.Outcome {
-	case engine.Succeeded, engine.Changed:
+	switch {
+	case r.Result.Outcome.OK():
 		m.results.WithLabelValues(old, resultSucceeded).Inc()
-	case engine.Transient, engine.Permanent, engine.TimedOut:
+	case r.failed():
 		m.results.WithLabelValues(old, resultFailed).Inc()
 	}
 }

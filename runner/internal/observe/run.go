@@ -14,6 +14,12 @@ type Run struct {
 	Chart bool
 }
 
+// failed says that the run failed, rather than waits or was cut off.
+func (r Run) failed() bool {
+	o := r.Result.Outcome
+	return o == engine.Transient || o == engine.Permanent || o == engine.TimedOut
+}
+
 // duration is how long the run took; zero if that is not known.
 func (r Run) duration() time.Duration {
 	if r.Result.Started.IsZero() || r.Result.Finished.Before(r.Result.Started) {

@@ -26,7 +26,7 @@ func Period(annotations map[string]string, watch *time.Duration, byDefault time.
 		}
 		own, err := time.ParseDuration(value)
 		if err != nil {
-			return period, fmt.Errorf("annotation %s is %q; write a duration like 30s, 10m or 1h", name, value)
+			return period, fmt.Errorf("annotation %s is %.40q; write a duration like 30s, 10m or 1h", name, value)
 		}
 		return own, nil
 	}

@@ -80,7 +80,7 @@ func TestEncodeJSON(t *testing.T) {
 		{
 			why: "an owner that the template names already is not named twice (C12)", mark: reference,
 			body: `{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`,
-			want: `{"metadata":{"ownerReferences":[{"uid":"u","controller":true}]}}`,
+			want: `{"metadata":{"ownerReferences":[{"controller":true,"uid":"u"}]}}`,
 		},
 		{
 			why: "annotations beside those that are there", mark: annotated,
@@ -119,7 +119,7 @@ func TestEncodeJSON(t *testing.T) {
 }
 
 func TestEncodeYAML(t *testing.T) {
-	got, err := sessionOf(namespacedOwner).mark("a").encode("application/yaml", []byte("metadata:\n  name: c\ndata:\n  n: 9007199254740993\n"))
+	got, err := sessionOf(namespacedOwner).mark("a").encode("application/yaml", []byte("metadata:\n  name: c\ndata:\n  big: 9007199254740993\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestEncodeYAML(t *testing.T) {
 	if err := yaml.Unmarshal(got, &obj); err != nil {
 		t.Fatal(err)
 	}
-	if len(obj.Metadata.OwnerReferences) != 1 || obj.Metadata.Name != "c" || obj.Data["n"] != "9007199254740993" {
+	if len(obj.Metadata.OwnerReferences) != 1 || obj.Metadata.Name != "c" || obj.Data["big"] != "9007199254740993" {
 		t.Errorf("body is %s, want the object with its owner", got)
 	}
 }

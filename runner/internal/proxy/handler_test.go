@@ -132,6 +132,7 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 	next := make(chan string)
 	s := newFakeStage(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json;stream=watch")
+		w.(http.Flusher).Flush()
 		for line := range next {
 			fmt.Fprintln(w, line)
 			w.(http.Flusher).Flush()

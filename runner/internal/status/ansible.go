@@ -31,6 +31,7 @@ func (d *draft) ansible() {
 		d.ansibleFailed(messageUnable+": "+d.cause(), false)
 	case Refused:
 		d.ansibleFailed(d.cause(), false)
+	case Pending, Paused: // the old tool knew neither
 	}
 }
 

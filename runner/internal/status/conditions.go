@@ -43,7 +43,7 @@ func (c *conditions) find(kind string) int {
 // get returns the condition of a type, or nil.
 func (c *conditions) get(kind string) map[string]any {
 	if i := c.find(kind); i >= 0 {
-		return c.list[i].(map[string]any)
+		return object(c.list[i])
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (c *conditions) set(want condition) {
 	i := c.find(want.kind)
 	entry := map[string]any{}
 	if i >= 0 {
-		entry = maps.Clone(c.list[i].(map[string]any))
+		entry = maps.Clone(object(c.list[i]))
 	}
 	if field(entry, "status") != want.status || !isTime(entry["lastTransitionTime"]) {
 		entry["lastTransitionTime"] = c.now
@@ -107,10 +107,15 @@ func put[T any](entry map[string]any, key string, value T, absent bool) {
 	entry[key] = value
 }
 
+// object returns value as a map; nil if it is none.
+func object(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
+}
+
 // field returns a text of a map; empty if there is no such text or map.
 func field(entry any, key string) string {
-	m, _ := entry.(map[string]any)
-	s, _ := m[key].(string)
+	s, _ := object(entry)[key].(string)
 	return s
 }
 

@@ -10,7 +10,7 @@ func (d *draft) ownsReady() bool {
 		return true
 	}
 	reason := field(ready, "reason")
-	run, _ := d.prev["run"].(map[string]any)
+	run := object(d.prev["run"])
 	return onReady[reason] || reason == field(run, "reason") ||
 		reason == d.before.reason(typeReconciling) || reason == d.before.reason(typeStalled)
 }
@@ -20,7 +20,7 @@ func (d *draft) foreignReady() []Transition {
 	if d.in.Phase != Done || d.in.Result.Outcome == engine.Cancelled {
 		return nil
 	}
-	run, _ := d.prev["run"].(map[string]any)
+	run := object(d.prev["run"])
 	t := Transition{Type: typeReady, FromReason: field(run, "reason"),
 		To: d.verdict.status, Reason: d.verdict.reason, Message: d.verdict.message}
 	if outcome := engine.Outcome(field(run, "outcome")); outcome.OK() {

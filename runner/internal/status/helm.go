@@ -30,6 +30,7 @@ func (d *draft) helm() {
 		d.helmDone()
 	case Errored, Refused:
 		d.helmFailed(engine.Result{}, d.cause())
+	case Pending, Paused: // the old tool knew neither
 	}
 }
 
@@ -89,7 +90,7 @@ func unchanged(release *engine.Release) bool {
 }
 
 func (d *draft) deployedRelease(release *engine.Release) {
-	was, _ := d.next["deployedRelease"].(map[string]any)
+	was := object(d.next["deployedRelease"])
 	is := maps.Clone(was)
 	if is == nil {
 		is = map[string]any{}
@@ -130,16 +131,21 @@ func failedChange(result engine.Result) string {
 	if result.Release == nil {
 		return ""
 	}
-	return map[engine.Action]string{
-		engine.ActionInstall:   engine.ReasonInstallFailed,
-		engine.ActionUpgrade:   engine.ReasonUpgradeFailed,
-		engine.ActionUninstall: engine.ReasonUninstallFailed,
-	}[result.Release.Action]
+	switch result.Release.Action {
+	case engine.ActionInstall:
+		return engine.ReasonInstallFailed
+	case engine.ActionUpgrade:
+		return engine.ReasonUpgradeFailed
+	case engine.ActionUninstall:
+		return engine.ReasonUninstallFailed
+	default:
+		return ""
+	}
 }
 
 // hideManifest takes away the manifest that helm-operator has put into status, secrets and all.
 func (d *draft) hideManifest() {
-	release, _ := d.next["deployedRelease"].(map[string]any)
+	release := object(d.next["deployedRelease"])
 	if _, there := release["manifest"]; there && !d.in.Manifest {
 		delete(release, "manifest")
 	}

@@ -39,7 +39,7 @@ func (d *draft) normalize(outputs map[string]any) (map[string]any, error) {
 	if err := utiljson.Unmarshal(text, &clean); err != nil {
 		return nil, fmt.Errorf("they are no JSON: %w", err)
 	}
-	return d.tidy(clean).(map[string]any), nil
+	return object(d.tidy(clean)), nil
 }
 
 // tidy redacts texts and drops keys without a value.

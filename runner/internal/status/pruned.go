@@ -24,7 +24,7 @@ func (p *pruned) strip(gvk schema.GroupVersionKind, status map[string]any) map[s
 	if len(p.fields[gvk]) == 0 {
 		return status
 	}
-	return without(p.fields[gvk], "", status).(map[string]any)
+	return object(without(p.fields[gvk], "", status))
 }
 
 // learn compares what was sent with what came back and returns the fields that are found to be dropped for the first

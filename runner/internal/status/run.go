@@ -33,7 +33,7 @@ type Record struct {
 // Read returns what status remembers. Nil and foreign statuses remember nothing.
 func Read(status map[string]any) Record {
 	c := newConditions(status, time.Time{})
-	run, _ := status["run"].(map[string]any)
+	run := object(status["run"])
 	attempt, _ := run["attempt"].(int64)
 	observed, _ := status["observedGeneration"].(int64)
 	reconciling := c.status(typeReconciling) == isTrue

@@ -180,7 +180,7 @@ func patchFor(obj *unstructured.Unstructured, at place, prev, next map[string]an
 }
 
 func statusOf(obj *unstructured.Unstructured) map[string]any {
-	status, _ := obj.Object["status"].(map[string]any)
+	status := object(obj.Object["status"])
 	return status
 }
 

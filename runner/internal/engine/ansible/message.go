@@ -17,6 +17,9 @@ const (
 	maxFailures    = 10 // lines of a result's message
 )
 
+// positionText is how ansible-core begins to tell where an error is, up to 2.18.
+const positionText = "The error appears to be in "
+
 // What is said where a task says nothing. The second is the old operator's wording.
 const (
 	hiddenText = "the output is hidden by no_log"
@@ -26,7 +29,8 @@ const (
 // failureText returns why a task failed, on one line.
 func failureText(task taskData) string {
 	result := task.Result
-	text := oneLine(result.Message)
+	said, _, _ := strings.Cut(result.Message, "\n\n"+positionText) // the place is told elsewhere
+	text := oneLine(said)
 	switch {
 	case task.Hidden:
 		return hiddenText

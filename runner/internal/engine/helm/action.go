@@ -17,10 +17,10 @@ func (r *run) ready() *engine.Result {
 	}
 	chart := r.content.clone()
 	if err := checkValues(chart, cloneMap(r.job.Inputs)); err != nil {
-		return refuse(engine.ReasonInvalidValues, err.Error())
+		return r.refuse(engine.ReasonInvalidValues, err.Error())
 	}
 	if missing := missingDependencies(chart); len(missing) > 0 {
-		return refuse(engine.ReasonInvalidChart, fmt.Sprintf(
+		return r.refuse(engine.ReasonInvalidChart, fmt.Sprintf(
 			"chart %s needs %s, which is missing from its charts directory", chart.Name(), strings.Join(missing, ", ")))
 	}
 	if err := r.useCapabilities(); err != nil {

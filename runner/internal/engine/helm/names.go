@@ -44,3 +44,10 @@ func (r *run) checkName() *engine.Result {
 func refuse(reason, message string) *engine.Result {
 	return &engine.Result{Outcome: engine.Permanent, Reason: reason, Message: message}
 }
+
+// refuse is as the function refuse, and names the good revision that stands.
+func (r *run) refuse(reason, message string) *engine.Result {
+	result := refuse(reason, message)
+	result.Release = r.standing()
+	return result
+}

@@ -47,14 +47,21 @@ type schemaError struct{ text string }
 // quotedValue matches where the schema checker quotes a value instead of a rule.
 var quotedValue = regexp.MustCompile(`'(?:[^'\\]|\\.)*' (does not match pattern|is not valid)`)
 
-// Error lists the fields, like /replicas: got string, want integer. Values themselves are left out.
+// Error lists the fields, like '/replicas': got string, want integer. Values themselves are left out.
 func (e schemaError) Error() string {
 	text := quotedValue.ReplaceAllString(e.text, "value $1")
-	var out []string
+	var problems []string
+	of := "" // the chart that the lines are about
 	for _, line := range strings.Split(text, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			out = append(out, strings.TrimPrefix(line, "- at "))
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "":
+		case strings.HasSuffix(line, ":") && !strings.HasPrefix(line, "- "):
+			of = "chart " + line + " "
+		default:
+			problems = append(problems, of+strings.TrimPrefix(line, "- at "))
+			of = ""
 		}
 	}
-	return "values do not fit the chart's schema: " + strings.Join(out, "; ")
+	return "values do not fit the schema of " + strings.Join(problems, "; ")
 }

@@ -160,12 +160,12 @@ def plain(value: Any, depth: int = 0) -> Any:
         return int(value)
     if isinstance(value, float):
         return float(value) if value - value == 0 else str(value)  # the difference is NaN for infinities too
+    if hasattr(value, "_ciphertext"):
+        return "(vaulted)"
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, str):
         return str(value)
-    if hasattr(value, "_ciphertext"):
-        return "(vaulted)"
     if depth >= MAX_DEPTH:
         return "(too deep)"
     if isinstance(value, Mapping):
@@ -184,19 +184,17 @@ def as_text(value: Any) -> str:
 def will_be_rescued(task: Any) -> bool:
     """Tells whether the failure of task leads to a rescue section: some block above it has one, and task is not in it.
 
-    Ansible decides that itself, but tells callbacks only in the final statistics.
+    Ansible decides that itself, but tells callbacks only in the final statistics. Of a file that is imported, the block
+    above holds the tasks and not the import, although that is the next step on the way up; hence all steps are tried.
     """
-    child, parent = task, getattr(task, "_parent", None)
+    below = {getattr(task, "_uuid", None)}
+    parent = getattr(task, "_parent", None)
     while parent is not None:
-        if getattr(parent, "rescue", None) and _holds(parent.block, child):
+        if getattr(parent, "rescue", None) and any(getattr(entry, "_uuid", None) in below for entry in parent.block):
             return True
-        child, parent = parent, getattr(parent, "_parent", None)
+        below.add(getattr(parent, "_uuid", None))
+        parent = getattr(parent, "_parent", None)
     return False
-
-
-def _holds(section: Iterable[Any], child: Any) -> bool:
-    wanted = getattr(child, "_uuid", None)
-    return any(entry is child or getattr(entry, "_uuid", None) == wanted for entry in section)
 
 
 def is_hidden(task: Any) -> bool:
