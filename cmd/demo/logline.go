@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// runFinished is the message of the one line that the operator logs for each run.
-const runFinished = "Run finished"
-
 // logLine is one line of the operator's log.
 type logLine struct {
 	level, message string
@@ -34,14 +31,16 @@ func parseLine(line string) logLine {
 	return l
 }
 
-// run returns the run that the line is about, if it is the line of one.
+// run returns the run that the line is about, if it is the one that sums a run up. Its message differs; what it has
+// and no other line has is an outcome.
 func (l logLine) run() (run, bool) {
-	if l.message != runFinished || l.fields == nil {
+	r := run{ID: l.text("run"), Kind: l.text("kind"), Namespace: l.text("namespace"), Name: l.text("name"),
+		Trigger: l.text("trigger"), Outcome: l.text("outcome"), Reason: l.text("reason"),
+		Duration: l.duration("duration")}
+	if r.ID == "" || r.Kind == "" || r.Name == "" || r.Outcome == "" {
 		return run{}, false
 	}
-	return run{ID: l.text("run"), Kind: l.text("kind"), Namespace: l.text("namespace"), Name: l.text("name"),
-		Trigger: l.text("trigger"), Outcome: l.text("outcome"), Reason: l.text("reason"),
-		Duration: l.duration("duration")}, true
+	return r, true
 }
 
 func (l logLine) text(key string) string {
@@ -49,7 +48,7 @@ func (l logLine) text(key string) string {
 	return text
 }
 
-// duration reads a number of seconds, or a text like 1.5s.
+// duration reads a text like 1.5s, or a number of seconds.
 func (l logLine) duration(key string) time.Duration {
 	switch value := l.fields[key].(type) {
 	case float64:

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const finishedLine = `{"level":"info","ts":"2030-01-02T03:04:05Z","logger":"sample","msg":"Run finished","run":"r1","kind":"Sample","namespace":"ns","name":"sample","trigger":"spec","outcome":"Changed","reason":"","duration":1.5}`
+const finishedLine = `{"level":"info","ts":"2030-01-02T03:04:05Z","logger":"sample","msg":"Installed release","run":"r1","kind":"Sample","namespace":"ns","name":"sample","trigger":"spec","outcome":"Changed","reason":"","duration":"1.5s"}`
 
 func TestRunFromLog(t *testing.T) {
 	want := run{ID: "r1", Kind: "Sample", Namespace: "ns", Name: "sample", Trigger: "spec", Outcome: "Changed", Duration: 1500 * time.Millisecond}
@@ -22,12 +22,12 @@ func TestRunFromLog(t *testing.T) {
 		want   run
 		ok     bool
 	}{
-		"Seconds":   {reason: "the usual encoding of a duration", line: finishedLine, want: want, ok: true},
-		"Text":      {reason: "the other one", line: strings.Replace(finishedLine, `1.5`, `"1.5s"`, 1), want: want, ok: true},
-		"Strange":   {reason: "a duration that is none does not hide the run", line: strings.Replace(finishedLine, `1.5`, `[]`, 1), want: noDuration, ok: true},
-		"OtherLine": {reason: "only one message is about a run", line: `{"msg":"Starting","run":"r1"}`},
-		"Text only": {reason: "a crash is not JSON", line: "panic: Run finished"},
-		"Message":   {reason: "the same words outside JSON are no run", line: "Run finished"},
+		"Text":      {reason: "the usual encoding of a duration", line: finishedLine, want: want, ok: true},
+		"Seconds":   {reason: "the other one", line: strings.Replace(finishedLine, `"1.5s"`, `1.5`, 1), want: want, ok: true},
+		"Strange":   {reason: "a duration that is none does not hide the run", line: strings.Replace(finishedLine, `"1.5s"`, `[]`, 1), want: noDuration, ok: true},
+		"Task":      {reason: "a run that is not over has no outcome", line: `{"msg":"Task","run":"r1","kind":"Sample","name":"sample","event":"ok"}`},
+		"Nobody":    {reason: "a run belongs to a resource", line: `{"msg":"Run failed","run":"r1","outcome":"Permanent"}`},
+		"Text only": {reason: "a crash is not JSON", line: "panic: Run failed"},
 		"Null":      {reason: "valid JSON, and nothing in it", line: "null"},
 	}
 	for name, test := range tests {
@@ -71,7 +71,7 @@ func TestLogLineInShort(t *testing.T) {
 }
 
 func FuzzParseLine(f *testing.F) {
-	for _, seed := range []string{finishedLine, "", "null", "{}", "[1]", `{"msg":1,"duration":{}}`, "\x00", `{"msg":"Run finished","duration":1e400}`} {
+	for _, seed := range []string{finishedLine, "", "null", "{}", "[1]", `{"msg":1,"duration":{}}`, "\x00", `{"run":"r","kind":"k","name":"n","outcome":"o","duration":1e400}`} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, line string) {

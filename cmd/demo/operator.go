@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -20,7 +21,7 @@ const (
 	stopGrace = 15 * time.Second
 	// probeInterval is how often readiness is asked for; there is nothing that would tell.
 	probeInterval = 100 * time.Millisecond
-	probeTimeout  = 2 * time.Second
+	probeTimeout  = 10 * time.Second
 )
 
 // startOperator starts the operator and waits until it is ready. When the operator ends by itself, so does the demo,
@@ -56,12 +57,16 @@ func (d *demo) launchOperator(probe string) error {
 		return fmt.Errorf("open the operator's log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
+	temp, err := d.tempDir()
+	if err != nil {
+		return err
+	}
 	cmd := exec.Command(d.opts.operator, "run",
 		"--watches-file", d.opts.watches,
 		"--kubeconfig", d.cluster.Kubeconfig,
 		"--metrics-bind-address=0",
 		"--health-probe-bind-address="+probe)
-	cmd.Env = operatorEnv(os.Environ(), d.store.url, d.opts.namespace)
+	cmd.Env = operatorEnv(os.Environ(), d.store.url, d.opts.namespace, temp)
 	cmd.Stdout, cmd.Stderr = log, log
 	operator, err := startChild(cmd, d.opts.keep)
 	if err != nil {
@@ -72,6 +77,24 @@ func (d *demo) launchOperator(probe string) error {
 		return operator.stop(ctx, stopGrace)
 	})
 	return nil
+}
+
+// tempDir makes a directory for the operator's temporary files, so that nothing is left of them and no other operator
+// on this machine gets in their way.
+func (d *demo) tempDir() (string, error) {
+	path, err := filepath.Abs(d.path("tmp"))
+	if err != nil {
+		return "", fmt.Errorf("make a directory for temporary files: %w", err)
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", fmt.Errorf("make a directory for temporary files: %w", err)
+	}
+	d.undoTemp()
+	return path, nil
+}
+
+func (d *demo) undoTemp() {
+	d.undo.add("Removing temporary files", time.Minute, func(context.Context) error { return os.RemoveAll(d.path("tmp")) })
 }
 
 // logged takes note of one line of the operator's log.
@@ -86,9 +109,10 @@ const loopback = "127.0.0.1,localhost"
 
 // operatorEnv returns the operator's environment: ours, with what the playbooks need, and without what would send it
 // to another cluster or namespace.
-func operatorEnv(environ []string, storeURL, namespace string) []string {
+func operatorEnv(environ []string, storeURL, namespace, temp string) []string {
 	set := map[string]string{
 		"WATCH_NAMESPACE":    namespace,
+		"TMPDIR":             temp,
 		"EXTERNAL_STORE_URL": storeURL + storePath,
 		"TRAINING_API_URL":   storeURL + trainingPath,
 		"NO_PROXY":           loopback,

@@ -89,7 +89,7 @@ func (s *stub) lookAtAll(ctx context.Context) {
 		}
 		if changed || err != nil {
 			s.runs++
-			line, _ := json.Marshal(map[string]any{"level": "info", "msg": "Run finished", "run": fmt.Sprintf("r%d", s.runs),
+			line, _ := json.Marshal(map[string]any{"level": "info", "msg": "Reconciled", "run": fmt.Sprintf("r%d", s.runs),
 				"kind": obj.GetKind(), "namespace": obj.GetNamespace(), "name": obj.GetName(), "trigger": "stub",
 				"outcome": outcome, "reason": fmt.Sprint(err), "duration": time.Since(begun).Seconds()})
 			fmt.Fprintln(os.Stderr, string(line))

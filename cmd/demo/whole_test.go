@@ -264,7 +264,7 @@ func wantNothingLeft(t *testing.T, k *kube, dir string, theirs []*unstructured.U
 	if err := k.List(t.Context(), crds); err != nil || len(crds.Items) != 2 {
 		t.Errorf("%d CRDs are left, want the 2 that were there before: %v", len(crds.Items), err)
 	}
-	for _, name := range []string{"kubeconfig", keptFile} {
+	for _, name := range []string{"kubeconfig", "tmp", keptFile} {
 		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", name, err)
 		}

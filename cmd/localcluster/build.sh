@@ -9,8 +9,8 @@ cd "$(dirname "$0")"
 
 # fresh is true if no input is newer than the output.
 fresh() {
-	[ -x "$output" ] || return 1
-	[ -z "$(find . \( -name '*.go' -o -name '*.yaml' -o -name go.mod -o -name go.sum -o -name build.sh \) -newer "$output" -print -quit)" ]
+	[ -x "$output" ] && [ -z "$(find . -newer "$output" ! -name '*_test.go' \
+		\( -name '*.go' -o -name '*.yaml' -o -name go.mod -o -name go.sum -o -name build.sh \) -print -quit)" ]
 }
 
 # ldflags stamps the version of Kubernetes as its own release scripts do: kubectl and Helm read it from the server.
@@ -27,11 +27,14 @@ if fresh; then
 	exit 0
 fi
 if [ "$(go env GOOS)" != linux ]; then
-	echo "localcluster: cannot build for $(go env GOOS): it needs Linux, because it reads /proc; use another cluster there" >&2
+	echo "localcluster: cannot build for $(go env GOOS), only for linux: it reads /proc; use another cluster here" >&2
 	exit 1
 fi
-echo "Building localcluster; the first time this compiles Kubernetes and takes about ten minutes of two cores ..." >&2
+echo "Building localcluster. The first time, this compiles Kubernetes, which takes five to ten minutes on two cores ..." >&2
+begun=$(date +%s)
 mkdir -p "$(dirname "$output")"
-go build -trimpath -ldflags "$(ldflags)" -o "$output.new" .
-mv -f "$output.new" "$output"
-echo "Built $output" >&2
+# A name of its own, renamed at the end: others may build or run the same file meanwhile.
+trap 'rm -f "$output.$$"' EXIT
+go build -trimpath -ldflags "$(ldflags)" -o "$output.$$" .
+mv -f "$output.$$" "$output"
+echo "Built $output in $(($(date +%s) - begun)) s." >&2

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // resolveContent makes sure that the watch runs one thing, and finds it.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"text/template"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 const (

@@ -3,7 +3,7 @@ package watches
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // readText reads text into a place of the watch.

@@ -1,6 +1,6 @@
 package watches
 
-import "go.yaml.in/yaml/v3"
+import "gopkg.in/yaml.v3"
 
 // entryKey is a key of a watch: its description, and how to read it.
 type entryKey struct {

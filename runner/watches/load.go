@@ -8,7 +8,7 @@ import (
 	"os"
 	"syscall"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // File is what a watches file says.

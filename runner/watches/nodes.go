@@ -1,6 +1,6 @@
 package watches
 
-import "go.yaml.in/yaml/v3"
+import "gopkg.in/yaml.v3"
 
 // follow returns the node that an alias stands for, or the node itself.
 func follow(n *yaml.Node) *yaml.Node {

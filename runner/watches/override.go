@@ -8,7 +8,7 @@ import (
 	"text/template"
 
 	"github.com/go-task/slim-sprig/v3"
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 	"helm.sh/helm/v3/pkg/strvals"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // overrideSpans finds where overrideValues stand in a raw text, sorted. The environment is not put in there before YAML

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // words are the scalars that mean something else than their text. YAML 1.1 has more of them than YAML 1.2.

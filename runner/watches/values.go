@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"go.yaml.in/yaml/v3"
+	"gopkg.in/yaml.v3"
 )
 
 // anyValue reads a value of any shape, like a variable. Mappings have text keys; see scalar for the scalars.

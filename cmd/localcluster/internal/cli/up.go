@@ -118,8 +118,16 @@ func supervisor(o supervise.Options, lock *layout.Lock, report *os.File) *exec.C
 func join(ctx context.Context, o supervise.Options, stdout io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Wait, fmt.Errorf("not ready after %s", o.Wait))
 	defer cancel()
+	ctx, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
 	err := kube.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) error {
 		status, err := layout.ReadStatus(o.Dir)
+		if lock, lockErr := layout.Existing(o.Dir); !errors.Is(lockErr, layout.ErrBusy) {
+			if lock != nil {
+				lock.Release()
+			}
+			giveUp(errors.New("ending"))
+		}
 		if err != nil {
 			return err
 		}

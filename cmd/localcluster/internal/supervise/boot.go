@@ -43,16 +43,16 @@ func (s *Supervisor) boot(parent context.Context) error {
 func (s *Supervisor) bringUp(ctx context.Context, client *kube.Client, secrets *secrets) error {
 	steps := []func() error{
 		func() error { return s.startAll(plan.Store(s.ports)) },
-		func() error { return s.await(ctx, "API server", client.ServerAlive) },
+		func() error { return s.await(ctx, "connection to the API server", client.ServerAlive) },
 		func() error { return s.startAll(plan.Controllers()) },
 		func() error {
 			return s.await(ctx, "first objects", func(ctx context.Context) error { return seed(ctx, client, s.Nodes) })
 		},
-		func() error { return s.await(ctx, "API", client.ServerReady) },
+		func() error { return s.await(ctx, "API server", client.ServerReady) },
 		func() error {
 			return s.await(ctx, "nodes", func(ctx context.Context) error { return client.NodesReady(ctx, s.Nodes) })
 		},
-		func() error { return s.await(ctx, "service account of the namespace default", client.DefaultAccount) },
+		func() error { return s.await(ctx, "service accounts", client.DefaultAccount) },
 		func() error { return s.open(secrets) },
 	}
 	for _, step := range steps {

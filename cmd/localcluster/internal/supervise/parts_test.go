@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,7 +78,7 @@ func TestAReservedPortIsRefusedToOthersAndOpenToTheComponent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Release()
-	address := fmt.Sprintf("%s:%d", plan.Host, r.Port)
+	address := net.JoinHostPort(plan.Host, strconv.Itoa(r.Port))
 	if other, err := net.Listen("tcp4", address); err == nil {
 		_ = other.Close()
 		t.Error("a stranger got the port")

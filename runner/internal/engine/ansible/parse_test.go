@@ -172,11 +172,11 @@ func TestCommand(t *testing.T) {
 		call invocation
 		want string
 	}{
-		{"the usual", invocation{inventories: []string{"/i"}, verbosity: 2}, "--inventory=/i --extra-vars=@/v -vv /p.yml"},
+		{"the usual", invocation{inventories: []string{"/i"}, verbosity: 2}, "--extra-vars=@/v --inventory=/i -vv /p.yml"},
 		{"the user's arguments come first, so that the resource's variables win",
-			invocation{inventories: []string{"/i"}, extraArgs: []string{"-e", "a=b"}}, "-e a=b --inventory=/i --extra-vars=@/v /p.yml"},
+			invocation{inventories: []string{"/i"}, extraArgs: []string{"-e", "a=b"}}, "-e a=b --extra-vars=@/v --inventory=/i /p.yml"},
 		{"several inventories, and more v's than the typed options have",
-			invocation{inventories: []string{"/i", "/j"}, verbosity: 6}, "--inventory=/i -vv --inventory=/j --extra-vars=@/v -vvvv /p.yml"},
+			invocation{inventories: []string{"/i", "/j"}, verbosity: 6}, "--inventory=/i -vv --extra-vars=@/v --inventory=/j -vvvv /p.yml"},
 	}
 	for _, tt := range tests {
 		tt.call.binary, tt.call.playbook, tt.call.extraVars = "/bin/ansible-playbook", "/p.yml", "/v"

@@ -20,7 +20,7 @@ func TestSplitArgs(t *testing.T) {
 		{why: "words", text: "--tags  a,b\t-v", want: []string{"--tags", "a,b", "-v"}},
 		{why: "one pair of quotes around all goes, as scaffolds write it", text: "'--vault-password-file /opt/pwd.yml'",
 			want: []string{"--vault-password-file", "/opt/pwd.yml"}},
-		{why: "only one pair", text: "''--tags' a'", want: []string{"--tags a"}},
+		{why: "only one pair", text: "''--tags' a'", want: []string{"--tags", "a"}},
 		{why: "quotes inside a word", text: `--e='a b'"c d"e`, want: []string{"--e=a bc de"}},
 		{why: "JSON survives", text: `--extra-vars '{"a": "b c"}' -v`, want: []string{"--extra-vars", `{"a": "b c"}`, "-v"}},
 		{why: "an empty word is a word", text: `a "" b`, want: []string{"a", "", "b"}},

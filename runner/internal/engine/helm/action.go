@@ -66,6 +66,7 @@ func (r *run) clearWay() ([]string, error) {
 // manifest instead of the cluster, so all are looked at once more.
 func (r *run) released(did engine.Action, rel *release.Release, before []string) engine.Result {
 	r.redact.addManifest(rel.Manifest)
+	r.supersede(rel.Version)
 	r.prune(before, rel.Manifest)
 	recheck := false
 	if len(before) > 0 || did == engine.ActionInstall && r.client.updated {
@@ -81,6 +82,24 @@ func (r *run) released(did engine.Action, rel *release.Release, before []string)
 	result := engine.Result{Outcome: engine.Changed, Release: r.describe(rel, did), Children: children}
 	r.keep(result, recheck)
 	return result
+}
+
+// supersede sees to it that no revision but the newest counts as deployed. Helm leaves one behind where an
+// uninstall was cut off after a failed upgrade. That is untidy and no more, so a failure is told and left.
+func (r *run) supersede(newest int) {
+	for _, old := range append(history(nil), r.store.history...) {
+		if old.version == newest || old.status != release.StatusDeployed {
+			continue
+		}
+		rel, err := r.store.load(old.version)
+		if err == nil {
+			rel.SetStatus(release.StatusSuperseded, "Superseded by revision "+strconv.Itoa(newest))
+			err = r.helm.Releases.Update(rel)
+		}
+		if err != nil {
+			r.tell.note("revision %d could not be marked as superseded: %v", old.version, err)
+		}
+	}
 }
 
 // children returns the objects of a manifest.

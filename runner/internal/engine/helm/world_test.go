@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/release"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
@@ -35,6 +37,11 @@ type world struct {
 	mapper    meta.RESTMapper
 	client    kube.Client
 	namespace string
+}
+
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // else controller-runtime's clients complain that nobody has
+	os.Exit(m.Run())
 }
 
 func newWorld(t *testing.T) *world {
