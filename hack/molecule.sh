@@ -19,5 +19,7 @@ trap 'play destroy' EXIT
 play create
 play converge
 echo "--- idempotence: nothing may change the second time"
-play converge | tee /dev/stderr | grep -q ' changed=0 .* failed=0 ' || { echo "something changed" >&2; exit 1; }
+again=$(play converge)
+echo "$again"
+grep -q ' changed=0 .* failed=0 ' <<<"$again" || { echo "something changed" >&2; exit 1; }
 play verify

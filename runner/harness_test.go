@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/chartbook-operator/chartbook/runner"
@@ -258,4 +259,9 @@ func (l *lines) count(texts ...string) int {
 		}
 	}
 	return n
+}
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard()) // what controller-runtime says outside of any operator
+	os.Exit(m.Run())
 }

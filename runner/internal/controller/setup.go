@@ -71,7 +71,7 @@ func (c *Controller) launch(ctx context.Context, served Served) error {
 	if err != nil {
 		return err
 	}
-	if err := c.mgr.Add(primaries); err != nil {
+	if err := c.mgr.Add(everywhere{primaries}); err != nil {
 		return fmt.Errorf("add the cache: %w", err)
 	}
 	r, err := newReconciler(c.config, c.mgr, primaries, served)
@@ -83,6 +83,12 @@ func (c *Controller) launch(ctx context.Context, served Served) error {
 	}
 	return c.observe(ctx, primaries)
 }
+
+// everywhere runs a cache in every replica, the leader's or not. A cache of several namespaces does not say so itself.
+type everywhere struct{ cache.Cache }
+
+// NeedLeaderElection implements [manager.LeaderElectionRunnable].
+func (everywhere) NeedLeaderElection() bool { return false }
 
 // observe remembers how to tell that the cache is filled.
 func (c *Controller) observe(ctx context.Context, primaries cache.Cache) error {

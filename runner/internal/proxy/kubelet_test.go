@@ -7,17 +7,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // kubelet is as much of a kubelet as the API server needs for exec and logs. What is run in its containers is cat.
@@ -42,9 +43,8 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 		t.Fatal(err)
 	}
 	s.cleanUp(t, node)
-	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
-	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(must(strconv.Atoi(port)))
-	if err := s.admin.Status().Update(t.Context(), node); err != nil {
+	where := fmt.Sprintf(`{"status":{"addresses":[{"type":"InternalIP","address":"127.0.0.1"}],"daemonEndpoints":{"kubeletEndpoint":{"Port":%s}}}}`, port)
+	if err := s.admin.Status().Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte(where))); err != nil {
 		t.Fatal(err)
 	}
 	pod := &corev1.Pod{
@@ -115,7 +115,10 @@ func TestExec(t *testing.T) {
 			stdout, fromPod := io.Pipe()
 			ended := make(chan error, 1)
 			go func() {
-				ended <- executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: toPod, Stdout: fromPod})
+				err := executor.StreamWithContext(t.Context(), remotecommand.StreamOptions{Stdin: toPod, Stdout: fromPod})
+				_ = toPod.CloseWithError(err) // so that nobody waits for what will not come
+				_ = fromPod.CloseWithError(err)
+				ended <- err
 			}()
 			out := bufio.NewReader(stdout)
 			for _, line := range []string{"one\n", "two\n"} { // one after the other: nothing is held back

@@ -42,6 +42,7 @@ func TestConformance(t *testing.T) {
 			},
 			Job: func(_ *testing.T, _ enginetest.Scenario, owner string) engine.Job {
 				return engine.Job{
+					ID:     newJob().ID, // the suite's own are unique within a subtest only, and these run side by side
 					Owner:  engine.Owner{APIVersion: "demo.example.com/v1", Kind: "Sample", Namespace: "default", Name: owner},
 					Inputs: map[string]any{"marker": marker(owner), "password": enginetest.Secret},
 				}

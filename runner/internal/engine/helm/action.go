@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -48,10 +49,12 @@ func (r *run) clearWay() ([]string, error) {
 	var manifests []string
 	for _, failed := range append(history(nil), r.store.history.failures()...) {
 		rel, err := r.store.load(failed.version)
-		if err != nil {
+		if err != nil && !errors.Is(err, errCorrupt) {
 			return nil, err
 		}
-		manifests = append(manifests, rel.Manifest)
+		if err == nil {
+			manifests = append(manifests, rel.Manifest)
+		}
 		if failed.digest == r.digest && failed.version != r.unlocked {
 			if _, err := r.helm.Releases.Delete(r.job.Owner.Name, failed.version); err != nil {
 				return nil, fmt.Errorf("drop failed revision %d: %w", failed.version, err)
@@ -80,6 +83,9 @@ func (r *run) released(did engine.Action, rel *release.Release, before []string)
 	verb := map[engine.Action]string{engine.ActionInstall: "Installed", engine.ActionUpgrade: "Upgraded"}[did]
 	r.tell.done(string(did), fmt.Sprintf("%s release %s, revision %d, %d objects", verb, rel.Name, rel.Version, len(children)))
 	result := engine.Result{Outcome: engine.Changed, Release: r.describe(rel, did), Children: children}
+	if recheck {
+		result.RetryAfter = recheckAfter
+	}
 	r.keep(result, recheck)
 	return result
 }

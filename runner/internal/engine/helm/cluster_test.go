@@ -184,7 +184,7 @@ spec: {size: {{ .Values.replicas }}}
 func TestReleaseLargerThanASecret(t *testing.T) {
 	w := newWorld(t)
 	dir := copyChart(t, "plain")
-	noise := make([]byte, 1200<<10)
+	noise := make([]byte, 850<<10)
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func isRenderError(err error) bool {
 func (r *run) finish(outer context.Context, result engine.Result) engine.Result {
 	result = r.ended(outer, result)
 	result.APIRequests, result.Writes, result.Denials = r.recorder.Requests(), r.recorder.Writes(), r.recorder.Denials()
-	if len(result.Denials) > 0 && (result.Outcome == engine.Transient || result.Outcome == engine.Permanent) {
+	if result.Outcome == engine.Transient || result.Outcome == engine.Permanent {
 		result = forbidden(result)
 	}
 	result.Message = r.redact.clean(result.Message)
@@ -156,14 +156,20 @@ func (r *run) ended(outer context.Context, result engine.Result) engine.Result {
 	return result
 }
 
-// forbidden gives a failure the reason that explains it: a right is missing.
+// forbidden gives a failure the reason that explains it, if that is a missing right.
 func forbidden(result engine.Result) engine.Result {
-	first := result.Denials[0]
-	resource := first.Resource
-	if first.Group != "" {
-		resource += "." + first.Group
+	for _, denial := range result.Denials {
+		// A refusal that Helm found a way around is not why the run failed.
+		if !strings.Contains(result.Message, fmt.Sprintf("cannot %s resource %q", denial.Verb, denial.Resource)) {
+			continue
+		}
+		resource := denial.Resource
+		if denial.Group != "" {
+			resource += "." + denial.Group
+		}
+		result.Outcome, result.Reason = engine.Transient, engine.ReasonForbidden
+		result.Message = fmt.Sprintf("may not %s %s: %s", denial.Verb, resource, result.Message)
+		break
 	}
-	result.Outcome, result.Reason = engine.Transient, engine.ReasonForbidden
-	result.Message = fmt.Sprintf("may not %s %s: %s", first.Verb, resource, result.Message)
 	return result
 }

@@ -16,6 +16,9 @@ type goodRun struct {
 
 // remember keeps a good run. Its manifest is kept only if configured, for it may be large.
 func (e *Engine) remember(uid types.UID, run goodRun) {
+	if uid == "" {
+		return // a job that is not for a resource in the cluster
+	}
 	run.release.Action = engine.ActionNone
 	if !e.cfg.KeepManifest {
 		run.release.Manifest = ""

@@ -12,8 +12,11 @@ var slimmer = []func(*chart.Chart){
 	func(c *chart.Chart) { c.Templates, c.Schema = nil, nil },
 }
 
-// slimmed returns a copy of rel without the first n parts.
+// slimmed returns rel without the first n parts, as a copy unless n is 0.
 func slimmed(rel *release.Release, n int) *release.Release {
+	if n == 0 {
+		return rel
+	}
 	out := *rel
 	if rel.Chart != nil {
 		c := *rel.Chart

@@ -33,6 +33,7 @@ type store struct {
 	history history
 	loaded  map[int]*release.Release
 	stubs   map[*release.Release]bool // without content; never to be written
+	slim    int                       // how many parts of the chart's copy have to be left out
 }
 
 var _ driver.Driver = (*store)(nil)
@@ -87,7 +88,7 @@ func (s *store) load(version int) (*release.Release, error) {
 	}
 	rel, err := decodeRelease(secret.Data["release"])
 	if err != nil {
-		return nil, fmt.Errorf("read revision %d of release %s: %w", version, s.name, err)
+		return nil, fmt.Errorf("read revision %d of release %s in Secret %s: %w", version, s.name, secret.Name, err)
 	}
 	rel.Labels = customLabels(secret.Labels)
 	s.loaded[version] = rel
@@ -166,9 +167,10 @@ func (s *store) write(rel *release.Release, send func(*release.Release) error) e
 	if s.stubs[rel] {
 		return fmt.Errorf("write revision %d of release %s: %w", rel.Version, rel.Name, errStub)
 	}
-	err := send(rel)
-	for n := 1; errors.Is(err, errTooLarge) && n <= len(slimmer); n++ {
-		err = send(slimmed(rel, n))
+	err := send(slimmed(rel, s.slim))
+	for errors.Is(err, errTooLarge) && s.slim < len(slimmer) {
+		s.slim++
+		err = send(slimmed(rel, s.slim))
 	}
 	if err != nil {
 		return err
