@@ -1,27 +1,37 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"os"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
 )
 
-// loadConfig returns how to reach the cluster: of the given kubeconfig, else as controller-runtime looks for it.
+// errNoCluster says what to do where nothing leads to a cluster.
+var errNoCluster = errors.New("there is no kubeconfig, and this is no pod with a service account; set --kubeconfig or KUBECONFIG")
+
+// loadConfig returns how to reach the cluster. A kubeconfig that is named, by flag or environment, wins over the
+// cluster that the pod runs in, and that over the kubeconfig in the home directory; a named context means a
+// kubeconfig.
 // Client-side rate limits are off, as in the old operators: the API server's own are fairer.
 func loadConfig(kubeconfig, context string) (*rest.Config, error) {
-	var cfg *rest.Config
-	var err error
-	if kubeconfig != "" {
-		rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: kubeconfig}
-		overrides := &clientcmd.ConfigOverrides{CurrentContext: context}
-		cfg, err = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
-	} else {
-		cfg, err = config.GetConfigWithContext(context)
+	if kubeconfig == "" && context == "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "" {
+		if cfg, err := rest.InClusterConfig(); err == nil {
+			cfg.QPS = -1
+			return cfg, nil
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: %w; set --kubeconfig or KUBECONFIG, or run in a pod with a service account", err)
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: context}
+	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("find the cluster: %w", errNoCluster)
+	case err != nil:
+		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
 	cfg.QPS = -1
 	return cfg, nil

@@ -25,7 +25,7 @@ func noArgs(cmd *cobra.Command, args []string) error { return maxArgs(0)(cmd, ar
 func maxArgs(n int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > n {
-			return usagef("unexpected argument %q; see '%s --help'", args[n], cmd.CommandPath())
+			return usagef("unexpected argument %q; %s", args[n], seeHelp(cmd))
 		}
 		return nil
 	}

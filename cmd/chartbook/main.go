@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Exit codes of every subcommand.
@@ -26,7 +27,9 @@ func execute(args []string) int {
 		return 0
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintf(root.ErrOrStderr(), "%s: %v\n", root.Name(), err)
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), line)
+		}
 	}
 	var usage *usageError
 	if errors.As(err, &usage) {

@@ -30,14 +30,14 @@ events and metrics.`,
 
   # run the operator against the cluster of the current kubeconfig
   chartbook run --watches-file ./watches.yaml`,
-		Args:          noArgs,
+		Args:          knownCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:          showHelp,
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%w; see '%s --help'", err, cmd.CommandPath())
-	})
+	root.SetFlagErrorFunc(unknownFlag)
+	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newRunCommand(tool), newValidateCommand(), newVersionCommand(tool))
+	addCompletion(root)
 	return root
 }

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,19 +20,22 @@ import (
 
 // runFlags are the flags of `run` that are not options of the runner under the same name.
 type runFlags struct {
-	options       runner.Options
-	reconcile     time.Duration
-	kubeconfig    string
-	context       string
-	metricsAddr   string
-	enableLeader  bool
-	resourceLock  string
-	zap           zap.Options
-	settingOrigin map[string]string // where each setting came from, when not from the default
+	options      runner.Options
+	reconcile    time.Duration
+	kubeconfig   string
+	context      string
+	metricsAddr  string
+	enableLeader bool
+	resourceLock string
+	zap          zap.Options
+	elsewhere    map[string]string // settings that came neither from their flag nor its default, and from where
 }
 
+// periods are the default of --reconcile-period where no old tool's holds.
+const periods = "10h for playbooks and roles, 1m for charts"
+
 func newRunCommand(tool runner.Tool) *cobra.Command {
-	f := &runFlags{options: runner.DefaultOptions(tool), settingOrigin: map[string]string{}}
+	f := &runFlags{options: runner.DefaultOptions(tool), elsewhere: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the operator",
@@ -89,16 +93,20 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	}
 	if flags.Changed("metrics-addr") {
 		f.options.Metrics.Address = f.metricsAddr
+		f.elsewhere["metrics-bind-address"] = f.metricsAddr + " (flag metrics-addr)"
 	}
 	if flags.Changed("enable-leader-election") {
 		f.options.LeaderElection.Enabled = f.enableLeader
+		f.elsewhere["leader-elect"] = strconv.FormatBool(f.enableLeader) + " (flag enable-leader-election)"
 	}
 	if flags.Changed("reconcile-period") {
 		f.options.ReconcilePeriod = &f.reconcile
+	} else if f.options.ReconcilePeriod == nil {
+		f.elsewhere["reconcile-period"] = periods + " (default)"
 	}
 	if name := os.Getenv("OPERATOR_NAME"); name != "" && f.options.LeaderElection.ID == "" {
 		f.options.LeaderElection.ID = name
-		f.settingOrigin["leader-election-id"] = "environment variable OPERATOR_NAME"
+		f.elsewhere["leader-election-id"] = name + " (environment variable OPERATOR_NAME)"
 	}
 	if list, ok := os.LookupEnv("WATCH_NAMESPACE"); ok {
 		f.options.Namespaces = runner.ParseNamespaces(list)
@@ -110,10 +118,11 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 func (f *runFlags) report(flags *pflag.FlagSet) {
 	settings := map[string]string{}
 	flags.VisitAll(func(flag *pflag.Flag) {
-		origin, ok := f.settingOrigin[flag.Name]
+		origin, ok := f.elsewhere[flag.Name]
 		switch {
+		case flag.Name == "help":
 		case ok:
-			settings[flag.Name] = f.options.LeaderElection.ID + " (" + origin + ")"
+			settings[flag.Name] = origin
 		case flag.Changed:
 			settings[flag.Name] = flag.Value.String() + " (flag)"
 		case flag.Deprecated == "" && flag.DefValue != "":
@@ -141,6 +150,7 @@ func (f *runFlags) bind(flags *pflag.FlagSet, tool runner.Tool) {
 	zapFlags := flag.NewFlagSet("zap", flag.ContinueOnError)
 	f.zap.TimeEncoder = zapcore.RFC3339TimeEncoder
 	f.zap.BindFlags(zapFlags)
+	zapFlags.Lookup("zap-time-encoding").Usage = "how times are written in the log: epoch, millis, nano, iso8601, rfc3339 or rfc3339nano (default rfc3339)"
 	flags.AddGoFlagSet(zapFlags)
 }
 
@@ -149,9 +159,13 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 	if o.ReconcilePeriod != nil {
 		f.reconcile = *o.ReconcilePeriod
 	}
-	flags.DurationVar(&f.reconcile, "reconcile-period", f.reconcile, "how long after a good run the next one follows; 0 for never (default 10h for playbooks and roles, 1m for charts)")
+	flags.DurationVar(&f.reconcile, "reconcile-period", f.reconcile, "how long after a good run the next one follows; 0 for never")
+	if o.ReconcilePeriod == nil {
+		flags.Lookup("reconcile-period").DefValue = periods
+	}
 	flags.DurationVar(&o.RunTimeout, "run-timeout", o.RunTimeout, "deadline of a run where watches.yaml gives none; 0 for none")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles, "runs of one kind at one time")
+	flags.Lookup("max-concurrent-reconciles").DefValue = "number of CPUs"
 	flags.DurationVar(&o.GracefulShutdownTimeout, "graceful-shutdown-timeout", o.GracefulShutdownTimeout, "how long running plays and releases may go on after the process was asked to end")
 	flags.BoolVar(&o.InjectOwnerRef, "inject-owner-ref", o.InjectOwnerRef, "make resources the owners of what their playbooks create, and watch it")
 	flags.BoolVar(&o.SuppressOverrideValues, "suppress-override-values", o.SuppressOverrideValues, "keep the values of overrideValues out of events")

@@ -16,7 +16,8 @@ func newValidateCommand() *cobra.Command {
 		Long: `Check a watches file (./watches.yaml without an argument) and what it refers to: keys,
 paths, roles, charts and the syntax of playbooks. Nothing is run and no cluster is asked.
 
-All problems are printed, one to a line, as FILE:LINE:COLUMN: problem; what to do.`,
+All findings are printed, one to a line: error or warning, FILE:LINE:COLUMN, what is wrong
+and what to do. The exit code is 2 if there is an error.`,
 		Example: `  chartbook validate
   chartbook validate --strict deploy/watches.yaml`,
 		Args: maxArgs(1),
@@ -28,7 +29,7 @@ All problems are printed, one to a line, as FILE:LINE:COLUMN: problem; what to d
 			return validate(cmd, file, strict)
 		},
 	}
-	cmd.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	cmd.Flags().BoolVar(&strict, "strict", false, "make errors of warnings about unknown, repeated and ineffective keys")
 	return cmd
 }
 

@@ -54,6 +54,14 @@ func (c *child) ended() bool {
 	}
 }
 
+// ending says how the process ended; it has to have.
+func (c *child) ending() error {
+	if c.err == nil {
+		return errors.New("exit status 0")
+	}
+	return c.err
+}
+
 // stop asks the process to end, and ends its whole group if it has not done so within grace, or when ctx ends.
 func (c *child) stop(ctx context.Context, grace time.Duration) error {
 	if c.ended() {

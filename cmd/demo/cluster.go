@@ -17,9 +17,9 @@ const downLimit = 30 * time.Second
 
 // cluster is where the demo takes place.
 type cluster struct {
-	Kind       string // local or current
-	Kubeconfig string // path; holds one context
-	Context    string // name of the user's context; empty for a local cluster
+	Kind       string `json:"kind"`       // local or current
+	Kubeconfig string `json:"kubeconfig"` // path; holds one context
+	Context    string `json:"context"`    // name of the user's context; empty for a local cluster
 }
 
 // local says that the cluster ends with the demo, so that nothing in it needs to be removed.
@@ -59,7 +59,7 @@ func (d *demo) useLocal(ctx context.Context) error {
 	if err := localclusterDown(ctx, d.opts.localcluster, dir); err != nil {
 		return err
 	}
-	d.say("Starting a control plane in %s", dir)
+	d.sayf("Starting a control plane in %s", dir)
 	d.undo.add("Ending the control plane", downLimit, func(ctx context.Context) error {
 		return localclusterDown(ctx, d.opts.localcluster, dir)
 	})
@@ -85,7 +85,7 @@ func (d *demo) launchLocal(ctx context.Context, dir string) error {
 	last := "no word of it"
 	steps := &lineWriter{line: func(line string) {
 		last = line
-		d.say("  %s", line)
+		d.sayf("  %s", line)
 	}}
 	cmd.Stdout, cmd.Stderr = ready, steps
 	// The control plane of "up" outlives that process and keeps its pipes.

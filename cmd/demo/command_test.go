@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"testing"
 )
@@ -37,7 +38,7 @@ func TestInterrupts(t *testing.T) {
 	}
 	signals <- os.Interrupt
 	<-work.Done()
-	if cause := context.Cause(work); cause != errInterrupted {
+	if cause := context.Cause(work); !errors.Is(cause, errInterrupted) {
 		t.Errorf("the work ended because of %v", cause)
 	}
 	if patience.Err() != nil {

@@ -40,7 +40,7 @@ func (d *demo) installCRDs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("%d CRDs are served, %d of them installed just now", len(crds), created)
+	d.sayf("%d CRDs are served, %d of them installed just now", len(crds), created)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func (d *demo) removeCRD(ctx context.Context, crd *unstructured.Unstructured) er
 			return fmt.Errorf("look for resources of %s: %w", crd.GetName(), err)
 		}
 		if len(list.Items) > 0 {
-			d.say("CRD %s stays: it has %d resources, like %s in namespace %s", crd.GetName(),
+			d.sayf("CRD %s stays: it has %d resources, like %s in namespace %s", crd.GetName(),
 				len(list.Items), list.Items[0].GetName(), list.Items[0].GetNamespace())
 			return nil
 		}

@@ -23,7 +23,7 @@ func (d *demo) useCurrent(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("Using context %s (%s), namespace %s", name, server, d.opts.namespace)
+	d.sayf("Using context %s (%s), namespace %s", name, server, d.opts.namespace)
 	if err := d.askFor(ctx, name, server); err != nil {
 		return err
 	}

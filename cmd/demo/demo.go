@@ -68,11 +68,11 @@ func (d *demo) run(ctx, patience context.Context) error {
 		d.explain(err)
 	}
 	if d.opts.keep && d.operator != nil && !errors.Is(err, errInterrupted) {
-		return errors.Join(err, d.leave())
+		return errors.Join(err, d.leave(patience))
 	}
-	err = errors.Join(err, d.undo.run(patience, d.say))
+	err = errors.Join(err, d.undo.run(patience, d.sayf))
 	if err == nil {
-		d.say("Done")
+		d.sayf("Done")
 	}
 	return err
 }
@@ -101,8 +101,8 @@ func (d *demo) show(ctx context.Context) error {
 	return nil
 }
 
-// say prints a line of progress, with the seconds since the start.
-func (d *demo) say(format string, args ...any) {
+// sayf prints a line of progress, with the seconds since the start.
+func (d *demo) sayf(format string, args ...any) {
 	elapsed := time.Since(d.started).Seconds()
 	d.screen.Printf("[%5.1f s] %s", elapsed, fmt.Sprintf(format, args...))
 }
@@ -152,7 +152,7 @@ func (d *demo) tell(ctx context.Context, what string) {
 			d.screen.Status(fmt.Sprintf("waiting: %s (%s)", what, waited))
 			continue
 		}
-		d.say("waiting: %s (%s)", what, waited)
+		d.sayf("waiting: %s (%s)", what, waited)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func (d *demo) down(ctx, patience context.Context) error {
 		return err
 	}
 	if k == nil {
-		d.say("No kept demo is in %s", d.opts.dir)
+		d.sayf("No kept demo is in %s", d.opts.dir)
 		return nil
 	}
 	release, err := lockDir(d.opts.dir)
@@ -45,10 +44,10 @@ func (d *demo) down(ctx, patience context.Context) error {
 	if err := d.resume(k); err != nil {
 		return err
 	}
-	if err := d.undo.run(patience, d.say); err != nil {
+	if err := d.undo.run(patience, d.sayf); err != nil {
 		return err
 	}
-	d.say("Done")
+	d.sayf("Done")
 	return ctx.Err()
 }
 
@@ -90,7 +89,7 @@ func (d *demo) undoCluster() error {
 	}
 	crds, err := readManifests(d.opts.crds)
 	if err != nil {
-		return errors.Join(fmt.Errorf("cannot tell which CRDs to remove"), err)
+		return fmt.Errorf("tell which CRDs to remove: %w", err)
 	}
 	d.undo.add("Removing "+d.cluster.Kubeconfig, storeLimit, func(context.Context) error { return os.Remove(d.cluster.Kubeconfig) })
 	d.undo.add("Removing CRDs that the demo installed", crdLimit, func(ctx context.Context) error { return d.removeCRDs(ctx, crds) })

@@ -40,7 +40,10 @@ func follow(ctx context.Context, path string, line func(string)) error {
 				if !open {
 					return
 				}
-			case <-watcher.Errors:
+			case _, open := <-watcher.Errors:
+				if !open {
+					return
+				}
 			}
 		}
 	}()

@@ -15,18 +15,23 @@ const keptFile = "kept.json"
 
 // kept is the content of that file.
 type kept struct {
-	Options  keptOptions
-	Cluster  cluster
-	Operator process
-	Store    process
+	Options  keptOptions `json:"options"`
+	Cluster  cluster     `json:"cluster"`
+	Operator process     `json:"operator"`
+	Store    process     `json:"store"`
 }
 
 // keptOptions are the options that taking down needs.
-type keptOptions struct{ Namespace, Localcluster, CRDs, Samples string }
+type keptOptions struct {
+	Namespace    string `json:"namespace"`
+	Localcluster string `json:"localcluster"`
+	CRDs         string `json:"crds"`
+	Samples      string `json:"samples"`
+}
 
 // leave leaves cluster, operator and store running, and says how to use and end them.
-func (d *demo) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeLimit)
+func (d *demo) leave(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
 	heir, err := d.store.handOver(ctx)
 	if err != nil {

@@ -46,8 +46,7 @@ func execute(args []string) int {
 		return 0
 	}
 	fmt.Fprintln(root.ErrOrStderr(), "demo: "+table.Printable(strings.ReplaceAll(err.Error(), "\n", "; ")))
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if _, usage := errors.AsType[*usageError](err); usage {
 		return exitUsage
 	}
 	return exitFailed

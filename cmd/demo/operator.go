@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -27,7 +26,7 @@ const (
 // startOperator starts the operator and waits until it is ready. When the operator ends by itself, so does the demo,
 // through end.
 func (d *demo) startOperator(ctx context.Context, end context.CancelCauseFunc) error {
-	probe, err := freeAddress()
+	probe, err := freeAddress(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,7 +35,7 @@ func (d *demo) startOperator(ctx context.Context, end context.CancelCauseFunc) e
 	}
 	go func() {
 		<-d.operator.done
-		end(fmt.Errorf("the operator ended: %v", d.operator.err))
+		end(fmt.Errorf("the operator ended: %w", d.operator.ending()))
 	}()
 	if err := follow(ctx, d.path(operatorLog), d.logged); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (d *demo) startOperator(ctx context.Context, end context.CancelCauseFunc) e
 	if err != nil {
 		return err
 	}
-	d.say("Operator ready (process %d, log %s)", d.operator.cmd.Process.Pid, d.path(operatorLog))
+	d.sayf("Operator ready (process %d, log %s)", d.operator.cmd.Process.Pid, d.path(operatorLog))
 	return nil
 }
 
@@ -136,8 +135,8 @@ func operatorEnv(environ []string, storeURL, namespace, temp string) []string {
 }
 
 // freeAddress returns a loopback address that nobody listens on at the moment.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := listen(ctx)
 	if err != nil {
 		return "", fmt.Errorf("look for a free port: %w", err)
 	}

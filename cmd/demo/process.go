@@ -13,8 +13,8 @@ import (
 
 // process names a process beyond doubt: its number may be given to another one later, its start time not.
 type process struct {
-	PID   int
-	Start string // in clock ticks since the machine started; empty where the system does not tell
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // in clock ticks since the machine started; empty where the system does not tell
 }
 
 // identify returns the identity of a process of ours.
@@ -28,12 +28,12 @@ func identify(pid int) (process, error) {
 
 // startTime reads when a process was started from /proc; it is empty on systems without.
 func startTime(pid int) (string, error) {
+	if _, err := os.Stat("/proc/self/stat"); errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		if _, none := os.Stat("/proc/self/stat"); none != nil {
-			return "", nil
-		}
-		return "", err
+		return "", fmt.Errorf("look for process %d: %w", pid, err)
 	}
 	return startField(string(data))
 }

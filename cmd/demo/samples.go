@@ -67,7 +67,7 @@ func (d *demo) applySamples(ctx context.Context) error {
 			return fmt.Errorf("apply %s: %w", s.id(), err)
 		}
 	}
-	d.say("%d samples applied", len(d.samples))
+	d.sayf("%d samples applied", len(d.samples))
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (d *demo) awaitSamples(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.say("All %d samples are as they should be, %s after they were applied", len(d.samples), seconds(time.Since(begun)))
+	d.sayf("All %d samples are as they should be, %s after they were applied", len(d.samples), seconds(time.Since(begun)))
 	return nil
 }
 

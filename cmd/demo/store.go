@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -71,11 +73,11 @@ func (s *store) put(w http.ResponseWriter, r *http.Request) {
 		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 			status = http.StatusRequestEntityTooLarge
 		}
-		s.answer(w, r, status, nil)
+		s.answer(w, r, status, answer{})
 		return
 	}
 	status, changed := s.keep(r.URL.Path, hex.EncodeToString(digest.Sum(nil)))
-	s.answer(w, r, status, map[string]any{"changed": changed})
+	s.answer(w, r, status, answer{Changed: &changed})
 }
 
 // keep stores a digest and returns the status to answer with.
@@ -96,10 +98,10 @@ func (s *store) keep(path, digest string) (status int, changed bool) {
 func (s *store) get(w http.ResponseWriter, r *http.Request) {
 	digest, there := s.digest(r.URL.Path)
 	if !there {
-		s.answer(w, r, http.StatusNotFound, nil)
+		s.answer(w, r, http.StatusNotFound, answer{})
 		return
 	}
-	s.answer(w, r, http.StatusOK, map[string]any{"sha256": digest})
+	s.answer(w, r, http.StatusOK, answer{SHA256: digest})
 }
 
 func (s *store) delete(w http.ResponseWriter, r *http.Request) {
@@ -108,10 +110,10 @@ func (s *store) delete(w http.ResponseWriter, r *http.Request) {
 	delete(s.objects, r.URL.Path)
 	s.mu.Unlock()
 	if !there {
-		s.answer(w, r, http.StatusNotFound, nil)
+		s.answer(w, r, http.StatusNotFound, answer{})
 		return
 	}
-	s.answer(w, r, http.StatusNoContent, nil)
+	s.answer(w, r, http.StatusNoContent, answer{})
 }
 
 // quota gives leave for as many GPUs as the service has.
@@ -119,22 +121,30 @@ func (s *store) quota(w http.ResponseWriter, r *http.Request) {
 	gpus, err := strconv.Atoi(r.URL.Query().Get("gpus"))
 	switch {
 	case err != nil || gpus < 0:
-		s.answer(w, r, http.StatusBadRequest, nil)
+		s.answer(w, r, http.StatusBadRequest, answer{})
 	case gpus > maxGPUs:
-		s.answer(w, r, http.StatusOK, map[string]any{"allowed": false, "message": "there are 8 GPUs"})
+		s.answer(w, r, http.StatusOK, answer{Allowed: new(false), Message: fmt.Sprintf("there are %d GPUs", maxGPUs)})
 	default:
-		s.answer(w, r, http.StatusOK, map[string]any{"allowed": true})
+		s.answer(w, r, http.StatusOK, answer{Allowed: new(true)})
 	}
 }
 
+// answer is the body of an answer. The zero one stands for none.
+type answer struct {
+	Changed *bool  `json:"changed,omitempty"`
+	SHA256  string `json:"sha256,omitempty"`
+	Allowed *bool  `json:"allowed,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
 // answer answers a request and remembers it.
-func (s *store) answer(w http.ResponseWriter, r *http.Request, status int, body map[string]any) {
+func (s *store) answer(w http.ResponseWriter, r *http.Request, status int, body answer) {
 	s.mu.Lock()
 	s.requests = append(s.requests, request{At: s.now(), Method: r.Method, Path: r.URL.Path, Status: status})
 	s.requests = s.requests[max(0, len(s.requests)-maxRequests):]
 	changed := s.changed
 	s.mu.Unlock()
-	if body == nil {
+	if body == (answer{}) {
 		w.WriteHeader(status)
 	} else {
 		w.Header().Set("Content-Type", "application/json")
@@ -163,8 +173,8 @@ func (s *store) snapshot() map[string]string {
 func (s *store) seen(method, path string) (request, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := len(s.requests) - 1; i >= 0; i-- {
-		if r := s.requests[i]; r.Method == method && r.Path == path {
+	for _, r := range slices.Backward(s.requests) {
+		if r.Method == method && r.Path == path {
 			return r, true
 		}
 	}

@@ -22,22 +22,28 @@ const storeLimit = 2 * time.Second
 type storeServer struct {
 	*store
 	url      string
-	listener *net.TCPListener
+	listener net.Listener
 	server   *http.Server
 }
 
 // startStore starts the stand-in for services outside the cluster.
-func (d *demo) startStore(context.Context) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+func (d *demo) startStore(ctx context.Context) error {
+	listener, err := listen(ctx)
 	if err != nil {
 		return fmt.Errorf("start the external store: %w", err)
 	}
-	d.store = serveStore(newStore(nil, time.Now), listener.(*net.TCPListener))
+	d.store = serveStore(newStore(nil, time.Now), listener)
 	d.undo.add("Stopping the external store", storeLimit, d.store.stop)
 	return nil
 }
 
-func serveStore(s *store, listener *net.TCPListener) *storeServer {
+// listen listens on a free port of loopback.
+func listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	return config.Listen(ctx, "tcp", "127.0.0.1:0")
+}
+
+func serveStore(s *store, listener net.Listener) *storeServer {
 	server := &http.Server{Handler: s.handler(), ReadTimeout: 10 * time.Second, WriteTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with stop
 	return &storeServer{store: s, url: "http://" + listener.Addr().String(), listener: listener, server: server}
@@ -54,7 +60,11 @@ func (s *storeServer) stop(ctx context.Context) error {
 // handOver moves the stand-in, address and content, to a process that stays. Requests that come meanwhile wait in
 // the socket, which is open all the time.
 func (s *storeServer) handOver(ctx context.Context) (*child, error) {
-	socket, err := s.listener.File()
+	tcp, ok := s.listener.(*net.TCPListener)
+	if !ok {
+		return nil, fmt.Errorf("hand over the external store: %T is no TCP socket", s.listener)
+	}
+	socket, err := tcp.File()
 	if err != nil {
 		return nil, fmt.Errorf("hand over the external store: %w", err)
 	}
@@ -119,7 +129,7 @@ func inheritStore(ctx context.Context, content io.Reader) error {
 		return fmt.Errorf("take over the external store: %w", err)
 	}
 	_ = socket.Close()
-	server := serveStore(newStore(objects, time.Now), listener.(*net.TCPListener))
+	server := serveStore(newStore(objects, time.Now), listener)
 	<-ctx.Done()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeLimit)
 	defer cancel()

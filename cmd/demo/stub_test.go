@@ -89,10 +89,10 @@ func (s *stub) lookAtAll(ctx context.Context) {
 		}
 		if changed || err != nil {
 			s.runs++
-			line, _ := json.Marshal(map[string]any{"level": "info", "msg": "Reconciled", "run": fmt.Sprintf("r%d", s.runs),
+			line := stubJSON(map[string]any{"level": "info", "msg": "Reconciled", "run": fmt.Sprintf("r%d", s.runs),
 				"kind": obj.GetKind(), "namespace": obj.GetNamespace(), "name": obj.GetName(), "trigger": "stub",
 				"outcome": outcome, "reason": fmt.Sprint(err), "duration": time.Since(begun).Seconds()})
-			fmt.Fprintln(os.Stderr, string(line))
+			fmt.Fprintln(os.Stderr, line)
 		}
 	}
 }
@@ -185,11 +185,11 @@ func (s *stub) record(ctx context.Context, obj *unstructured.Unstructured) (chan
 	patch := map[string]any{"status": map[string]any{"conditions": []any{ready}}}
 	builtIn := !strings.HasSuffix(obj.GroupVersionKind().Group, "example.com")
 	if builtIn {
-		record, _ := json.Marshal(patch["status"])
-		patch = map[string]any{"metadata": map[string]any{"annotations": map[string]any{recordAnnotation: string(record)}}}
+		record := stubJSON(patch["status"])
+		patch = map[string]any{"metadata": map[string]any{"annotations": map[string]any{recordAnnotation: record}}}
 	}
-	data, _ := json.Marshal(patch)
-	change := client.RawPatch("application/merge-patch+json", data)
+	data := stubJSON(patch)
+	change := client.RawPatch("application/merge-patch+json", []byte(data))
 	if builtIn {
 		return true, s.Patch(ctx, obj, change)
 	}
@@ -206,4 +206,12 @@ func stubAsk(ctx context.Context, method, url string) error {
 		return err
 	}
 	return response.Body.Close()
+}
+
+func stubJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
 }

@@ -16,20 +16,20 @@ const (
 
 // explain shows what the operator's log has to say about an error.
 func (d *demo) explain(err error) {
-	d.say("Failed: %v", err)
+	d.sayf("Failed: %v", err)
 	path := d.path(operatorLog)
 	lines, err := lastWords(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return // the operator was never started
 	case err != nil:
-		d.say("%v", err)
+		d.sayf("%v", err)
 		return
 	case len(lines) == 0:
-		d.say("%s is empty", path)
+		d.sayf("%s is empty", path)
 		return
 	}
-	d.say("Last words of %s:", path)
+	d.sayf("Last words of %s:", path)
 	for _, line := range lines {
 		d.screen.Printf("  | %s", line)
 	}

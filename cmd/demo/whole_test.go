@@ -71,12 +71,12 @@ func (o *output) seen(text string) <-chan struct{} {
 }
 
 // start runs a command line of the demo over the shipped samples, with the stub in place of the operator.
-func start(t *testing.T, ctx context.Context, out *output, args ...string) error {
+func start(ctx context.Context, t *testing.T, out *output, args ...string) error {
 	t.Helper()
 	if os.Getenv(stubEnv) == "" {
 		t.Setenv(stubEnv, "1")
 	}
-	root := newRootCommand(t.Context())
+	root := newRootCommand(context.WithoutCancel(ctx))
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(out)
@@ -108,7 +108,7 @@ func TestWholeOnALocalCluster(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("KUBECONFIG", filepath.Join(dir, "not-to-be-used"))
 	var out output
-	if err := start(t, t.Context(), &out, demoArgs(t, dir, clusterLocal)...); err != nil {
+	if err := start(t.Context(), t, &out, demoArgs(t, dir, clusterLocal)...); err != nil {
 		t.Fatal(err)
 	}
 	wantText(t, &out, "8 samples applied", "ConfigMap/sample-config has the new message", "is as the spec says again",
@@ -150,7 +150,7 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 	t.Run("CleansUp", func(t *testing.T) {
 		dir := t.TempDir()
 		var out output
-		if err := start(t, t.Context(), &out, demoArgs(t, dir, clusterCurrent)...); err != nil {
+		if err := start(t.Context(), t, &out, demoArgs(t, dir, clusterCurrent)...); err != nil {
 			t.Fatal(err)
 		}
 		wantText(t, &out, "Using context", "Done", "CRD databases.example.com stays: it has 1 resources")
@@ -166,7 +166,7 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 			<-applied
 			interrupt(errInterrupted)
 		}()
-		if err := start(t, ctx, &out, demoArgs(t, dir, clusterCurrent)...); !errors.Is(err, errInterrupted) {
+		if err := start(ctx, t, &out, demoArgs(t, dir, clusterCurrent)...); !errors.Is(err, errInterrupted) {
 			t.Errorf("got %v", err)
 		}
 		wantNothingLeft(t, k, dir, theirs)
@@ -175,7 +175,7 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 		dir := t.TempDir()
 		t.Setenv(stubEnv, "crash")
 		var out output
-		err := start(t, t.Context(), &out, demoArgs(t, dir, clusterCurrent)...)
+		err := start(t.Context(), t, &out, demoArgs(t, dir, clusterCurrent)...)
 		if err == nil || !strings.Contains(err.Error(), "the operator ended") {
 			t.Errorf("got %v", err)
 		}
@@ -185,7 +185,7 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 	t.Run("LeavesOthersAlone", func(t *testing.T) {
 		dir := t.TempDir()
 		var out output
-		err := start(t, t.Context(), &out, append(demoArgs(t, dir, clusterCurrent), "--namespace", "default")...)
+		err := start(t.Context(), t, &out, append(demoArgs(t, dir, clusterCurrent), "--namespace", "default")...)
 		if err == nil || !strings.Contains(err.Error(), "namespace default has a Sample/sample that the demo did not make") {
 			t.Errorf("got %v", err)
 		}
@@ -194,11 +194,11 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 	t.Run("IsKeptAndTakenDown", func(t *testing.T) {
 		dir := t.TempDir()
 		var out output
-		if err := start(t, t.Context(), &out, append(demoArgs(t, dir, clusterCurrent), "--keep")...); err != nil {
+		if err := start(t.Context(), t, &out, append(demoArgs(t, dir, clusterCurrent), "--keep")...); err != nil {
 			t.Fatal(err)
 		}
 		wantKept(t, dir)
-		if err := start(t, t.Context(), &out, "down", "--dir", dir); err != nil {
+		if err := start(t.Context(), t, &out, "down", "--dir", dir); err != nil {
 			t.Errorf("take down: %v", err)
 		}
 		wantNothingLeft(t, k, dir, theirs)

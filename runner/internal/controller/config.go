@@ -37,6 +37,8 @@ type Config struct {
 	Namespaces []string
 	// StatusManifest writes rendered manifests to status, as helm-operator did.
 	StatusManifest bool
+	// SuppressOverrideValues keeps the values of overrideValues out of events.
+	SuppressOverrideValues bool
 	// Defaults hold where neither the watch nor the resource says otherwise.
 	Defaults Defaults
 

@@ -17,6 +17,7 @@ import (
 // Annotations by which people steer a resource.
 const (
 	pausedAnnotation        = annotationPrefix + "paused"
+	requestAnnotation       = annotationPrefix + "reconcile-requested-at"
 	skipFinalizerAnnotation = annotationPrefix + "skip-finalizer"
 )
 
@@ -30,9 +31,25 @@ func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
 	for _, event := range observe.RunEvents(run) {
 		r.Events.Event(v.obj, event)
 	}
+	r.overrides(v, result)
 	// A failed run is the business of the resource's author and no error of the operator's: it has no stack trace.
 	summary := observe.Summarize(run)
 	r.logOf(v).Info(summary.Message, summary.KeysAndValues...)
+}
+
+// overrides tells that values of the watches file took the place of the resource's, as helm-operator did.
+func (r *reconciler) overrides(v *visit, result engine.Result) {
+	if result.Release == nil || (result.Release.Action != engine.ActionInstall && result.Release.Action != engine.ActionUpgrade) {
+		return
+	}
+	for _, override := range r.Watch.OverrideValues {
+		value := override.Value
+		if r.SuppressOverrideValues {
+			value = "****"
+		}
+		r.event(v.obj, observe.EventOverrideValuesInUse,
+			fmt.Sprintf("Chart value %q is set to %q by the operator's watches file", override.Key, value))
+	}
 }
 
 // event records something about a resource.

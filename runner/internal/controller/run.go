@@ -194,6 +194,7 @@ func (r *reconciler) settle(ctx context.Context, v *visit, job engine.Job, resul
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Done, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt, Started: result.Started,
 		Result: result, Deleting: job.Mode == engine.Finalize, Manifest: r.StatusManifest,
+		Request: requestOf(v, job),
 	})
 	if err != nil {
 		return reconcile.Result{}, err
@@ -201,6 +202,14 @@ func (r *reconciler) settle(ctx context.Context, v *visit, job engine.Job, resul
 	return r.again(v, plan.After(plan.Ended{
 		Result: result, Mode: job.Mode, Attempt: job.Attempt, Period: v.period, Random: r.Random(),
 	}))
+}
+
+// requestOf returns the request that a run granted, for status to show; empty when nobody asked for it.
+func requestOf(v *visit, job engine.Job) string {
+	if job.Trigger != engine.TriggerRequest {
+		return ""
+	}
+	return v.obj.GetAnnotations()[requestAnnotation]
 }
 
 // settleTimeout bounds the writes after a run.

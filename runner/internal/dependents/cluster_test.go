@@ -46,7 +46,7 @@ func TestHarmlessChanges(t *testing.T) {
 	s.create(t, service)
 	serviceGVK := schema.GroupVersionKind{Version: "v1", Kind: "Service"}
 	s.Watch(appGVK, serviceGVK)
-	s.awaitLog(t, "children are known", "Kind=Service")
+	s.awaitLog(t, "Children are known", "Kind=Service")
 
 	for i := range 10 {
 		patch(t, s.other, service, fmt.Sprintf(`{"metadata":{"annotations":{"foreign.example.com/n":"%d"}}}`, i))
@@ -137,7 +137,7 @@ func TestOtherNamespaceAndClusterScope(t *testing.T) {
 
 	s.addPrimary(dependents.Primary{GVK: appGVK, WatchClusterScoped: true})
 	s.Watch(appGVK, roleGVK)
-	s.awaitLog(t, "children are known", "Kind=ClusterRole")
+	s.awaitLog(t, "Children are known", "Kind=ClusterRole")
 	patch(t, s.client, role, `{"rules":null}`)
 	s.expect(t, "App x: "+role.Name+" edited")
 	s.expectNothingElse(t)
@@ -168,7 +168,7 @@ func TestForbiddenWatch(t *testing.T) {
 	s.create(t, child)
 
 	s.Watch(appGVK, mapGVK)
-	s.awaitLog(t, "children cannot be watched", "Kind=ConfigMap", "Forbidden", "cannot list resource")
+	s.awaitLog(t, "Cannot watch children", "Kind=ConfigMap", "Forbidden", "cannot list resource")
 	got := s.Unwatched(appGVK)
 	if len(got) != 1 || got[0].Child != mapGVK || got[0].Reason != dependents.ReasonForbidden {
 		t.Fatalf("unwatched are %v, want ConfigMaps since that is forbidden", got)
@@ -183,11 +183,11 @@ func TestForbiddenWatch(t *testing.T) {
 	s.allow(t, limited.Impersonate.UserName, "list") // half of what is needed
 	s.awaitUnwatched(t, "watch")
 	s.allow(t, limited.Impersonate.UserName, "watch")
-	s.awaitLog(t, "children are watched again")
+	s.awaitLog(t, "Watching children again")
 	if got := s.Unwatched(appGVK); len(got) != 0 {
 		t.Errorf("unwatched are still %v", got)
 	}
-	s.awaitLog(t, "children are known")
+	s.awaitLog(t, "Children are known")
 	patch(t, s.other, child, `{"data":{"k":"edited"}}`)
 	s.expect(t, "App x: c edited")
 }
@@ -223,13 +223,13 @@ func TestKindThatAppears(t *testing.T) {
 	s := newScene(t)
 	widget := schema.GroupVersionKind{Group: s.namespace + ".example.com", Version: "v1", Kind: "Widget"}
 	s.Watch(appGVK, widget)
-	s.awaitLog(t, "children cannot be watched", "NotServed")
+	s.awaitLog(t, "Cannot watch children", "NotServed")
 
 	testkit.InstallCRD(t, s.config, widget)
 	crd := testkit.CRD(widget)
 	t.Cleanup(func() { _ = s.client.Delete(context.Background(), crd) })
-	s.awaitLog(t, "children are watched again", "Kind=Widget")
-	s.awaitLog(t, "children are known", "Kind=Widget")
+	s.awaitLog(t, "Watching children again", "Kind=Widget")
+	s.awaitLog(t, "Children are known", "Kind=Widget")
 	child := testkit.Object(widget, s.namespace, "c", map[string]any{"size": int64(1)})
 	child.SetOwnerReferences(s.ownedMap("c", s.app(t, "x")).OwnerReferences)
 	s.create(t, child)
@@ -240,7 +240,7 @@ func TestKindThatAppears(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.expect(t, "App x: c deleted")
-	s.awaitLog(t, "children cannot be watched", "NotServed")
+	s.awaitLog(t, "Cannot watch children", "NotServed")
 }
 
 // TestOneWatchForAll has two primary kinds with children of one kind.
@@ -259,7 +259,7 @@ func TestOneWatchForAll(t *testing.T) {
 
 	s.watchMaps(t)
 	s.Watch(siteGVK, mapGVK)
-	s.awaitLog(t, "children are known", "Kind=ConfigMap") // again, since there are new owners to look for
+	s.awaitLog(t, "Children are known", "Kind=ConfigMap") // again, since there are new owners to look for
 	for range 10 {
 		s.Watch(appGVK, mapGVK)
 		s.Watch(siteGVK, mapGVK)

@@ -67,13 +67,13 @@ func appliedFields(child *unstructured.Unstructured, own ownership) map[string]a
 // marks of ownership themselves, which say nothing about what else was applied.
 func relevant(fields map[string]any) map[string]any {
 	delete(fields, "f:status")
-	metadata, _ := fields["f:metadata"].(map[string]any)
+	metadata := treeOf(fields["f:metadata"])
 	maps.DeleteFunc(metadata, func(key string, _ any) bool { return key != "f:labels" && key != "f:annotations" })
-	annotations, _ := metadata["f:annotations"].(map[string]any)
+	annotations := treeOf(metadata["f:annotations"])
 	delete(annotations, "f:"+ownerAnnotation)
 	delete(annotations, "f:"+ownerTypeAnnotation)
 	for _, key := range []string{"f:labels", "f:annotations"} {
-		if below, _ := metadata[key].(map[string]any); len(below) == 0 {
+		if len(treeOf(metadata[key])) == 0 {
 			delete(metadata, key) // nothing named below means everything
 		}
 	}
@@ -84,33 +84,30 @@ func relevant(fields map[string]any) map[string]any {
 }
 
 func managedBy(entry any) (manager any, fields map[string]any) {
-	m, _ := entry.(map[string]any)
-	fields, _ = m["fieldsV1"].(map[string]any)
-	return m["manager"], fields
+	m := treeOf(entry)
+	return m["manager"], treeOf(m["fieldsV1"])
 }
 
 // marksOwner reports whether fields hold the reference or annotation that names an owner.
 func marksOwner(fields map[string]any, own ownership) bool {
-	metadata, _ := fields["f:metadata"].(map[string]any)
-	references, _ := metadata["f:ownerReferences"].(map[string]any)
+	metadata := treeOf(fields["f:metadata"])
+	references := treeOf(metadata["f:ownerReferences"])
 	for _, uid := range own.uids {
 		if _, ok := references[fmt.Sprintf(`k:{"uid":%q}`, uid)]; ok {
 			return true
 		}
 	}
-	annotations, _ := metadata["f:annotations"].(map[string]any)
-	_, ok := annotations["f:"+ownerAnnotation]
+	_, ok := treeOf(metadata["f:annotations"])["f:"+ownerAnnotation]
 	return ok && own.annotated
 }
 
 func merge(into, fields map[string]any) {
 	for key, value := range fields {
-		below, _ := value.(map[string]any)
-		if have, ok := into[key].(map[string]any); ok {
-			merge(have, below)
+		if have := treeOf(into[key]); have != nil {
+			merge(have, treeOf(value))
 			continue
 		}
-		into[key] = below
+		into[key] = treeOf(value)
 	}
 }
 
@@ -120,31 +117,82 @@ type hasher struct {
 	leaves int // fields of the child that were found
 }
 
-// owned hashes the parts of value that fields name. A list counts as a whole when something in it is named.
+// owned hashes the parts of value that fields name: keys of a map, or items of a list that has keys or is a set. What
+// has no parts counts as a whole.
 func (h *hasher) owned(value any, fields map[string]any) {
-	m, isMap := value.(map[string]any)
-	if !isMap || len(fields) == 0 {
-		h.leaves++
-		h.any(value)
-		return
-	}
-	for _, key := range slices.Sorted(maps.Keys(m)) {
-		below, ours := fields["f:"+key]
-		if !ours {
-			continue
+	switch value := value.(type) {
+	case map[string]any:
+		if len(fields) > 0 {
+			h.ownedKeys(value, fields)
+			return
 		}
-		h.any(key)
-		fieldsBelow, _ := below.(map[string]any)
-		h.owned(m[key], fieldsBelow)
+	case []any:
+		if len(fields) > 0 {
+			h.ownedItems(value, fields)
+			return
+		}
+	}
+	h.leaves++
+	h.any(value)
+}
+
+func (h *hasher) ownedKeys(value, fields map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(value)) {
+		if below, ours := fields["f:"+key]; ours {
+			h.any(key)
+			h.owned(value[key], treeOf(below))
+		}
 	}
 }
 
-func (h *hasher) any(value any) {
-	data, err := json.Marshal(value) // keys come out sorted
-	if err != nil {
-		data = fmt.Append(nil, value) // not reached: the value came as JSON
+func (h *hasher) ownedItems(items []any, fields map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		switch {
+		case strings.HasPrefix(name, "k:"):
+			h.any(name)
+			if item, found := itemWith(items, strings.TrimPrefix(name, "k:")); found {
+				h.owned(item, treeOf(fields[name]))
+			}
+		case strings.HasPrefix(name, "v:"): // in a set, to be there is all
+			h.leaves++
+			h.any(name)
+		}
 	}
-	h.hash.Write(append(data, '\n'))
+}
+
+// itemWith returns the item of a list that has the given keys, which are a JSON object.
+func itemWith(items []any, keys string) (any, bool) {
+	var want map[string]any
+	if err := json.Unmarshal([]byte(keys), &want); err != nil || len(want) == 0 {
+		return nil, false
+	}
+	for _, item := range items {
+		have, _ := item.(map[string]any)
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(want)), func(key string) bool {
+			return string(textOf(have[key])) != string(textOf(want[key]))
+		}) {
+			return item, true
+		}
+	}
+	return nil, false
+}
+
+func treeOf(fields any) map[string]any {
+	tree, _ := fields.(map[string]any)
+	return tree
+}
+
+func (h *hasher) any(value any) {
+	h.hash.Write(append(textOf(value), '\n'))
+}
+
+// textOf returns JSON with sorted keys, in which it does not matter whether a number is of this type or that.
+func textOf(value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Append(nil, value) // not reached: the value came as JSON
+	}
+	return data
 }
 
 // withoutBookkeeping returns what counts of a child of which nobody knows who set what.

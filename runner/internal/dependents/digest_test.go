@@ -22,7 +22,7 @@ const made = `{
 					"f:labels": {".": {}, "f:app": {}},
 					"f:annotations": {".": {}, "f:note": {}}
 				},
-				"f:spec": {"f:size": {}, "f:ports": {".": {}, "k:{\"port\":80}": {".": {}, "f:port": {}}}}
+				"f:spec": {"f:size": {}, "f:ports": {".": {}, "k:{\"port\":80}": {".": {}, "f:port": {}, "f:name": {}}}}
 			}},
 			{"manager": "controller", "operation": "Update", "apiVersion": "v1", "subresource": "status", "fieldsV1": {
 				"f:metadata": {"f:annotations": {"f:deployment.kubernetes.io/revision": {}}},
@@ -31,7 +31,7 @@ const made = `{
 			}}
 		]
 	},
-	"spec": {"size": 1, "volume": "v", "ports": [{"port": 80}]},
+	"spec": {"size": 1, "volume": "v", "ports": [{"port": 80, "name": "web"}]},
 	"status": {"ready": false}
 }`
 
@@ -49,7 +49,10 @@ func TestDigest(t *testing.T) {
 		{why: "what the run set is gone", set: path{"spec", "size"}, changed: true},
 		{why: "a label of the run", set: path{"metadata", "labels", "app"}, to: "z", changed: true},
 		{why: "an annotation of the run", set: path{"metadata", "annotations", "note"}, to: "z", changed: true},
-		{why: "an item of a list in which the run set something", set: path{"spec", "ports"}, to: []any{}, changed: true},
+		{why: "an item of a list is gone", set: path{"spec", "ports"}, to: []any{}, changed: true},
+		{why: "a field in an item of a list", set: path{"spec", "ports"}, to: []any{map[string]any{"port": int64(80), "name": "z"}}, changed: true},
+		{why: "the order of items, and an item of somebody else", set: path{"spec", "ports"}, to: []any{map[string]any{"port": int64(81)}, map[string]any{"port": int64(80), "name": "web"}}},
+		{why: "a field of somebody else in an item", set: path{"spec", "ports"}, to: []any{map[string]any{"port": int64(80), "name": "web", "nodePort": int64(30000)}}},
 		{why: "the status", set: path{"status", "ready"}, to: true},
 		{why: "the version of the object", set: path{"metadata", "resourceVersion"}, to: "8"},
 		{why: "a label of somebody else (D6)", set: path{"metadata", "labels", "foreign"}, to: "z"},

@@ -37,7 +37,7 @@ type Registry struct {
 	kinds      sync.WaitGroup // goroutines of watched kinds
 
 	mu        sync.Mutex
-	ctx       context.Context // of Start; nil before and after
+	begin     func(*kind) // starts the goroutine of a kind; nil before and after the time of Start
 	primaries map[schema.GroupVersionKind]*Primary
 	watched   map[schema.GroupKind]*kind
 	runs      map[ownerKey]*run
@@ -69,18 +69,18 @@ func New(config Config) (*Registry, error) {
 // Start watches until ctx is done and returns when all watches have ended. Watches that were asked for before
 // start now. Its error is always nil.
 func (r *Registry) Start(ctx context.Context) error {
-	r.setContext(ctx)
+	r.open(func(k *kind) { r.kinds.Go(func() { k.run(ctx) }) })
 	<-ctx.Done()
-	r.setContext(nil)
+	r.open(nil)
 	r.kinds.Wait()
 	return nil
 }
 
-// setContext opens (or, with nil, closes) the time in which watches run.
-func (r *Registry) setContext(ctx context.Context) {
+// open starts (or, with nil, ends) the time in which watches begin.
+func (r *Registry) open(begin func(*kind)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ctx = ctx
+	r.begin = begin
 	for _, k := range r.watched {
 		r.launch(k)
 	}
@@ -109,6 +109,7 @@ func (r *Registry) Watch(primary, child schema.GroupVersionKind) {
 	}
 	k := r.watched[child.GroupKind()]
 	if k == nil {
+		r.log.Info("Watching children", "child", child.String(), "primary", primary.String())
 		k = newKind(r, child)
 		r.watched[child.GroupKind()] = k
 		r.launch(k)
@@ -118,7 +119,7 @@ func (r *Registry) Watch(primary, child schema.GroupVersionKind) {
 
 // launch starts the goroutine of a kind, if the registry runs. The lock must be held.
 func (r *Registry) launch(k *kind) {
-	if ctx := r.ctx; ctx != nil {
-		r.kinds.Go(func() { k.run(ctx) })
+	if r.begin != nil {
+		r.begin(k)
 	}
 }

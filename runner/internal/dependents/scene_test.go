@@ -223,7 +223,7 @@ func patch(t *testing.T, as client.Client, obj client.Object, merge string) {
 func (s *scene) watchMaps(t *testing.T) {
 	t.Helper()
 	s.Watch(appGVK, mapGVK)
-	s.awaitLog(t, "children are known", "Kind=ConfigMap")
+	s.awaitLog(t, "Children are known", "Kind=ConfigMap")
 }
 
 // watchCounter counts the watch requests that are being answered.

@@ -59,7 +59,7 @@ func (k *kind) works(namespace string) {
 	for _, at := range []string{"", namespace} { // empty: also what is noted of the kind as a whole
 		if _, troubled := k.trouble[at]; troubled {
 			delete(k.trouble, at)
-			k.registry.log.Info("children are watched again", "child", k.asked.String(), "namespace", namespace)
+			k.registry.log.Info("Watching children again", "child", k.asked.String(), "namespace", namespace)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (k *kind) fails(namespace string, trouble Unwatched) {
 	if troubled && before.Reason == trouble.Reason {
 		trouble.Since = before.Since
 	} else {
-		k.registry.log.Info("children cannot be watched; their changes are noticed at the next periodic run only",
+		k.registry.log.Info("Cannot watch children; their changes are noticed at the next periodic run only",
 			"child", k.asked.String(), "namespace", namespace, "reason", trouble.Reason, "message", trouble.Message)
 	}
 	k.trouble[namespace] = trouble

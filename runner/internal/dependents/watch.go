@@ -34,7 +34,7 @@ func (k *kind) watch(ctx context.Context, s *stream, namespace string, resource 
 	ctx = klog.NewContext(ctx, log)
 	delay := newDelay(k.registry.clock)
 	s.synced = func() {
-		k.registry.log.V(1).Info("children are known", "child", s.gvk.String(), "namespace", namespace)
+		k.registry.log.V(1).Info("Children are known", "child", s.gvk.String(), "namespace", namespace)
 	}
 	reflector := cache.NewReflectorWithOptions(k.listWatch(namespace, resource), nil, s, cache.ReflectorOptions{
 		Name:            "dependents",

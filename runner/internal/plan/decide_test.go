@@ -136,7 +136,7 @@ func TestDecideKeepsPromises(t *testing.T) {
 			{"a mode goes with what runs, and with nothing else", (d.Action == Run || d.Action == Hold) == (d.Mode != "")},
 			{"deletion is never refused, paused or held up by a new finalizer", !in.Deleting || d.Action != Refuse && d.Action != Pause && d.Action != Hold},
 			{"what is being deleted is never reconciled", !in.Deleting || d.Mode != engine.Reconcile},
-			{"what holds a deleted resource is worked off", !(in.Deleting && in.Held) || d.Action != Skip},
+			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip},
 			{"what is not held is neither cleaned up after nor released", in.Held || d.Mode != engine.Finalize && d.Action != Release},
 			{"what is not selected is never reconciled", in.Selected || d.Mode != engine.Reconcile},
 			{"nothing runs for a resource before its finalizer is on it", d.Action != Run || in.Held || in.Finalizer == ""},

@@ -139,7 +139,7 @@ func (p *Proxy) Start(ctx context.Context) error {
 		_ = server.Close() // the listener is all that could fail to close, and it goes with the process
 	})
 	defer stopped()
-	p.log.Info("the proxy for playbooks listens", "address", p.listener.Addr().String())
+	p.log.Info("The proxy for playbooks listens", "address", p.listener.Addr().String())
 	err := server.ServeTLS(p.listener, "", "")
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil

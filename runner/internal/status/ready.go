@@ -66,8 +66,9 @@ func (d *draft) keep() bool {
 func (d *draft) running() condition {
 	const message = "Running reconciliation"
 	kept := d.keep()
+	failed := kept && d.verdict.status == isFalse
 	switch {
-	case d.in.Deleting && !(kept && d.verdict.status == isFalse): // a finalizer that failed keeps its reason in view
+	case d.in.Deleting && !failed: // a finalizer that failed keeps its reason in view
 		d.judge(isFalse, ReasonDeleting, "The finalizer is at work")
 	case !d.in.Deleting && !kept:
 		d.judge(isUnknown, ReasonInProgress, message)

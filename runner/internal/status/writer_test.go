@@ -33,6 +33,7 @@ func doneStep() Input {
 }
 
 func newStore(t *testing.T, object string) (*Writer, *fakeStore) {
+	t.Helper()
 	store := &fakeStore{t: t, obj: sample(t, object)}
 	return &Writer{Store: store}, store
 }

@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 				found, _ := filepath.Glob(marker(owner))
 				return found
 			},
-			Alive: func(t *testing.T) []string { return b.alive() },
+			Alive:   func(t *testing.T) []string { return b.alive() },
 			Timeout: 10 * time.Second,
 			Soon:    time.Minute, // machines that test may be slow
 		}

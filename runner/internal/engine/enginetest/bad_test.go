@@ -128,7 +128,7 @@ func TestBadEngine(t *testing.T) {
 		if b.name != name {
 			continue
 		}
-		enginetest.Conformance(t, func(t *testing.T) enginetest.Harness {
+		enginetest.Conformance(t, func(*testing.T) enginetest.Harness {
 			w := newWorld()
 			h := w.harness()
 			h.Soon, h.Limit = 2*time.Second, 10*time.Second

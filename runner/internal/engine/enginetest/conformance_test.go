@@ -71,7 +71,13 @@ func (w *world) play(ctx context.Context, job engine.Job) (engine.Result, error)
 		return engine.Result{}, errors.New("content does not parse")
 	case enginetest.Wait:
 		return engine.Result{Outcome: engine.Waiting, Reason: "NotThereYet", RetryAfter: time.Second}, nil
+	default:
+		return w.change(job)
 	}
+}
+
+// change makes the owner's thing, or takes it away.
+func (w *world) change(job engine.Job) (engine.Result, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	want := job.Mode == engine.Reconcile

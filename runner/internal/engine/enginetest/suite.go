@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,6 +25,7 @@ type suite struct {
 }
 
 func newSuite(t *testing.T, h Harness) *suite {
+	t.Helper()
 	s := &suite{Harness: h, t: t}
 	t.Cleanup(func() {
 		// As late as possible, to catch what an engine left behind.
@@ -128,10 +130,8 @@ func (s *suite) outcome(a answer, outcomes ...engine.Outcome) {
 	if a.err != nil {
 		s.t.Fatalf("Run returned an error: %v, want outcome %v", a.err, outcomes)
 	}
-	for _, o := range outcomes {
-		if a.result.Outcome == o {
-			return
-		}
+	if slices.Contains(outcomes, a.result.Outcome) {
+		return
 	}
 	s.t.Fatalf("outcome is %s (reason %q, message %q), want %v", a.result.Outcome, a.result.Reason, a.result.Message, outcomes)
 }

@@ -45,7 +45,7 @@ func TestFailedInstallLeavesNothingBehind(t *testing.T) {
 	dir := copyChart(t, "wide")
 	writeFile(t, dir+"/templates/refused.yaml", `{{ if .Values.fail }}{apiVersion: v1, kind: Service, metadata: {name: x}, spec: {ports: [{port: 99999}]}}{{ end }}`)
 	e := w.engine(dir)
-	other := newWorld(t).namespace
+	other := w.otherNamespace()
 	w.run(e, w.job("one", map[string]any{"otherNamespace": other, "fail": true}), engine.Transient)
 	name := w.namespace + "-one"
 	if !w.exists(clusterRoles, "", name) {

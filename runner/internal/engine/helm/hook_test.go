@@ -186,7 +186,7 @@ func (e *outcomeError) Error() string { return string(e.result.Outcome) + ": " +
 
 func TestUninstallKeepsAndRemoves(t *testing.T) {
 	w := newWorld(t)
-	other := newWorld(t).namespace
+	other := w.otherNamespace()
 	keep, wide := w.engine("keep"), w.engine("wide")
 	w.did(keep, w.job("keep", nil), engine.ActionInstall)
 	kept := w.get(configMaps, w.namespace, "keep-kept")
@@ -216,7 +216,7 @@ func TestUninstallKeepsAndRemoves(t *testing.T) {
 // A deletion in the foreground takes the release record before the finalizer has run.
 func TestUninstallWithoutRecordRemovesWhatTheCollectorCannot(t *testing.T) {
 	w := newWorld(t)
-	other := newWorld(t).namespace
+	other := w.otherNamespace()
 	e := w.engine("wide")
 	job := w.job("one", map[string]any{"otherNamespace": other})
 	w.did(e, job, engine.ActionInstall)

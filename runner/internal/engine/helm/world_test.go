@@ -44,12 +44,20 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// newWorld returns a new namespace. Tests that have one of their own run side by side.
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	t.Parallel()
 	config := testkit.Cluster(t)
 	testkit.InstallCRD(t, config, appKind)
 	c := testkit.Client(t, config)
 	return &world{t: t, config: config, mapper: newMapper(t, config), client: c, namespace: testkit.Namespace(t, c)}
+}
+
+// otherNamespace returns one more namespace.
+func (w *world) otherNamespace() string {
+	w.t.Helper()
+	return testkit.Namespace(w.t, w.client)
 }
 
 func newMapper(t testing.TB, config *rest.Config) meta.RESTMapper {
