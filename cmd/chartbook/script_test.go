@@ -110,7 +110,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 // environment are the variables of a script that matter to a program.
 func environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WATCH_NAMESPACE"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WATCH_NAMESPACE", "OPERATOR_NAME"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

@@ -44,6 +44,14 @@ func validate(cmd *cobra.Command, file string, strict bool) error {
 	if len(report.Problems) > 0 {
 		return &usageError{errReported}
 	}
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %d watches, %d warnings\n", file, report.Watches, len(report.Warnings))
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s\n", file, count(report.Watches, "watch", "watches"),
+		count(len(report.Warnings), "warning", "warnings"))
 	return err
+}
+
+func count(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }

@@ -144,12 +144,12 @@ func (s *store) answer(w http.ResponseWriter, r *http.Request, status int, body 
 	s.requests = s.requests[max(0, len(s.requests)-maxRequests):]
 	changed := s.changed
 	s.mu.Unlock()
-	if body == (answer{}) {
-		w.WriteHeader(status)
-	} else {
+	if data, err := json.Marshal(body); err == nil && body != (answer{}) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(body) // a client that went away needs no answer
+		_, _ = w.Write(data) // a client that went away needs no answer
+	} else {
+		w.WriteHeader(status)
 	}
 	changed()
 }

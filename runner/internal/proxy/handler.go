@@ -62,11 +62,18 @@ func impersonates(header http.Header) bool {
 func bound(w http.ResponseWriter, r *http.Request, session *Session) (*http.Request, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(r.Context())
 	control := http.NewResponseController(w)
+	broken := make(chan struct{})
 	unbind := context.AfterFunc(session.ctx, func() {
+		defer close(broken)
 		cancel()
 		past := time.Unix(1, 0)
 		_ = control.SetReadDeadline(past) // fails for a connection that was taken over; that ends with ctx
 		_ = control.SetWriteDeadline(past)
 	})
-	return r.WithContext(ctx), func() { unbind(); cancel() }
+	return r.WithContext(ctx), func() {
+		if !unbind() {
+			<-broken // w must not be touched when the handler is over
+		}
+		cancel()
+	}
 }

@@ -274,3 +274,13 @@ func (c *manualClock) expire(t *testing.T, d time.Duration) {
 	}
 	f()
 }
+
+// writeTemp writes a file into a directory of its own and returns its path.
+func writeTemp(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

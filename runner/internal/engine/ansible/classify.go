@@ -46,7 +46,7 @@ func classify(end ending) engine.Result {
 		end.failed(&result, failures, said)
 	case end.exit.Signal != 0:
 		end.killed(&result)
-	case end.exit.Code != 0 || r.recap == nil:
+	case end.exit.Code != 0:
 		end.gaveUp(&result)
 	case problem != nil:
 		fail(&result, engine.Transient, engine.ReasonPlaybookError, problem.Error())

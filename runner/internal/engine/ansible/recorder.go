@@ -140,7 +140,8 @@ func (r *recorder) stats() *engine.Stats {
 	}
 }
 
-// changed reports whether the play changed something on any host.
+// changed reports whether the play changed something on any host. A list of tasks or a check of the syntax, which the
+// user's arguments may ask for, has no recap and changes nothing.
 func (r *recorder) changed() bool {
 	if r.recap == nil {
 		return false

@@ -184,6 +184,8 @@ func resourcePath(owner engine.Owner) string {
 	return filepath.Join(path...)
 }
 
+const plainBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 // segment returns name as the name of one file: what could lead elsewhere is written as %XX, and what the file
 // system would refuse as too long ends in a digest.
 func segment(name string) string {
@@ -191,8 +193,7 @@ func segment(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
 		c := name[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' ||
-			c == '.' && i > 0 // neither "." nor ".." nor hidden
+		plain := strings.IndexByte(plainBytes, c) >= 0 && (c != '.' || i > 0) // neither "." nor ".." nor hidden
 		if plain {
 			b.WriteByte(c)
 		} else {

@@ -39,6 +39,8 @@ MAX_EVENT = 256 << 10  # bytes of one line
 MAX_TEXT = 32 << 10  # characters of what the play printed for one event
 MAX_FIELD = 8 << 10  # characters of one field of a result
 MAX_OUTPUTS = 256 << 10  # bytes of all that set_stats has collected
+MAX_NAME = 1 << 10  # characters of a task's name
+MAX_HOSTS = 500  # in the recap
 MAX_DEPTH = 32  # of data that set_stats has collected
 
 _RESULT_FIELDS = ("msg", "reason", "skip_reason", "stderr", "module_stderr")
@@ -181,6 +183,17 @@ def as_text(value: Any) -> str:
     return text[:MAX_FIELD]
 
 
+def host_counts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns counts by host; those of very many hosts are added up, but for localhost."""
+    shown = {str(host): int(count) for host, count in list(counts.items())[:MAX_HOSTS]}
+    if len(counts) > len(shown):
+        shown["(others)"] = sum(counts.values()) - sum(shown.values())
+        if "localhost" in counts and "localhost" not in shown:
+            shown["localhost"] = int(counts["localhost"])
+            shown["(others)"] -= shown["localhost"]
+    return shown
+
+
 def will_be_rescued(task: Any) -> bool:
     """Tells whether the failure of task leads to a rescue section: some block above it has one, and task is not in it.
 
@@ -207,8 +220,8 @@ def task_name(task: Any) -> str:
     if is_hidden(task):
         source = getattr(task, "_ds", None)
         name = source.get("name") if isinstance(source, Mapping) else None
-        return str(name or task.action)
-    return str(task.get_name())
+        return str(name or task.action)[:MAX_NAME]
+    return str(task.get_name())[:MAX_NAME]
 
 
 def requeue_period(task: Any, result: Mapping[str, Any]) -> str | None:
@@ -325,7 +338,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_stats(self, stats: Any) -> None:
         data: dict[str, Any] = {}
         for name in ("processed", "ok", "changed", "failures", "dark", "skipped", "rescued", "ignored"):
-            data[name] = {str(host): int(count) for host, count in getattr(stats, name, {}).items()}
+            data[name] = host_counts(getattr(stats, name, {}))
         data.update(self._outputs(getattr(stats, "custom", {})))
         self._send("playbook_on_stats", data)
 

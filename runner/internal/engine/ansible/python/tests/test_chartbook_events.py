@@ -233,6 +233,14 @@ class PlainTest(unittest.TestCase):
         self.assertEqual(plugin.plain(Vaulted("x")), "(vaulted)")
 
 
+class HostCountsTest(unittest.TestCase):
+    def test_many_hosts(self) -> None:
+        self.assertEqual(plugin.host_counts({"a": 1, "localhost": 2}), {"a": 1, "localhost": 2})
+        many = {f"host-{n}": 1 for n in range(plugin.MAX_HOSTS + 10)}
+        counts = plugin.host_counts({**many, "localhost": 5})
+        self.assertEqual((len(counts), counts["localhost"], counts["(others)"]), (plugin.MAX_HOSTS + 2, 5, 10))
+
+
 class RescueTest(unittest.TestCase):
     def test_sections(self) -> None:
         outer = Thing(_uuid="outer", rescue=["r"], block=[], _parent=None)
