@@ -26,9 +26,9 @@ check_with() {
 }
 
 # lint_localcluster uses the flags of that module's build.sh, so that nothing is compiled twice.
-lint_localcluster() { (cd cmd/localcluster && GOFLAGS=-trimpath ../../bin/golangci-lint run --config ../../.golangci.yml ./...); }
+lint_localcluster() { (cd cmd/localcluster && GOFLAGS=-trimpath ../../bin/golangci-lint run --allow-parallel-runners --config ../../.golangci.yml ./...); }
 
-check "golangci-lint" bin/golangci-lint run ./...
+check "golangci-lint" bin/golangci-lint run --allow-parallel-runners ./...
 check "golangci-lint of localcluster" lint_localcluster
 check "verify" hack/verify.sh
 check_with yamllint yamllint --strict --config-file hack/yamllint.yaml \

@@ -293,7 +293,7 @@ func TestRestartOfAPIServer(t *testing.T) {
 // TestForeignObjectsCostNothing watches a kind of which there are many big objects that belong to nobody here.
 func TestForeignObjectsCostNothing(t *testing.T) {
 	s := newScene(t)
-	const count, size = 200, 100 << 10
+	const count, size = 60, 100 << 10
 	for i := range count {
 		s.create(t, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: fmt.Sprint("foreign-", i)},

@@ -33,7 +33,7 @@ var (
 )
 
 // soon is how long something may take that should take a fraction of a second, on a machine with other work.
-const soon = 30 * time.Second
+const soon = time.Minute
 
 // scene is a registry at work on a real API server.
 type scene struct {

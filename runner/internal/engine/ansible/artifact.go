@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
@@ -45,7 +46,7 @@ func (a *artifact) create() error {
 	if err := os.MkdirAll(a.path("job_events"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(a.path("status"), []byte("running"), 0o600); err != nil {
+	if err := os.WriteFile(a.path(statusFile), []byte("running"), 0o600); err != nil {
 		return err
 	}
 	link := filepath.Join(a.dir(), ".latest")
@@ -78,8 +79,8 @@ func (a *artifact) finish(status string, code int, stderr *process.Capture) {
 	if a == nil {
 		return
 	}
-	_ = os.WriteFile(a.path("status"), []byte(status), 0o600)
-	a.write("rc", fmt.Sprint(code))
+	_ = os.WriteFile(a.path(statusFile), []byte(status), 0o600)
+	a.write("rc", strconv.Itoa(code))
 	if stderr.Total() > 0 {
 		a.write("stderr", stderr.String())
 	}

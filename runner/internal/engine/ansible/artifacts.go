@@ -1,10 +1,10 @@
 package ansible
 
 import (
-	"container/list"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -16,7 +16,7 @@ type artifactStore struct {
 
 	mu   sync.Mutex
 	used int64
-	runs *list.List // of *artifact, the oldest first
+	runs []*artifact // the oldest first
 }
 
 // block is what a small file costs on disk, a directory too.
@@ -27,18 +27,16 @@ func onDisk(size int64) int64 { return (size + block - 1) / block * block }
 
 // openArtifacts takes stock of the artifacts below root.
 func openArtifacts(root string, maxBytes int64, prune func(resource string)) (*artifactStore, error) {
-	s := &artifactStore{root: root, max: maxBytes, prune: prune, runs: list.New()}
+	s := &artifactStore{root: root, max: maxBytes, prune: prune}
 	found, err := findArtifacts(root)
 	if err != nil {
 		return nil, fmt.Errorf("take stock of the artifacts: %w", err)
 	}
+	s.runs = found
 	for _, a := range found {
 		a.store = s
 		s.used += a.size
-		s.runs.PushBack(a)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.makeRoom(0)
 	return s, nil
 }
@@ -57,28 +55,30 @@ func (s *artifactStore) begin(resource, id string, keep int) *artifact {
 		s.drop(a)
 		return nil
 	}
-	s.runs.PushBack(a)
+	s.runs = append(s.runs, a)
 	return a
 }
 
 // rotate removes all but the newest keep-1 runs of a resource, and a run of the same id. s.mu is held.
 func (s *artifactStore) rotate(resource, id string, keep int) {
-	count := 0
-	for e := s.runs.Back(); e != nil; {
-		a, previous := e.Value.(*artifact), e.Prev()
-		if a.resource == resource && !a.open {
-			count++
-			if a.id == id || keep > 0 && count >= keep {
-				s.remove(e)
-			}
+	excess := 1 - keep
+	for _, a := range s.runs {
+		if a.resource == resource && a.id != id {
+			excess++
 		}
-		e = previous
 	}
+	s.remove(func(a *artifact) bool {
+		if a.resource != resource || a.id == id {
+			return a.resource == resource
+		}
+		excess--
+		return keep > 0 && excess >= 0
+	})
 }
 
 // take accounts for n more bytes of a run and makes room for them. s.mu is held.
 func (s *artifactStore) take(a *artifact, n int64) bool {
-	if s.used+n > s.max && !s.makeRoom(n) {
+	if !s.makeRoom(n) {
 		return false
 	}
 	s.used += n
@@ -86,21 +86,30 @@ func (s *artifactStore) take(a *artifact, n int64) bool {
 	return true
 }
 
-// makeRoom removes the oldest ended runs until n bytes are free. s.mu is held.
+// makeRoom removes the oldest runs until n bytes are free. s.mu is held.
 func (s *artifactStore) makeRoom(n int64) bool {
-	for e := s.runs.Front(); e != nil && s.used+n > s.max; {
-		next := e.Next()
-		if !e.Value.(*artifact).open {
-			s.remove(e)
-		}
-		e = next
+	if s.used+n > s.max {
+		s.remove(func(*artifact) bool { return s.used+n > s.max })
 	}
 	return s.used+n <= s.max
 }
 
-func (s *artifactStore) remove(e *list.Element) {
-	s.drop(e.Value.(*artifact))
-	s.runs.Remove(e)
+// forget removes the runs of a resource.
+func (s *artifactStore) forget(resource string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(func(a *artifact) bool { return a.resource == resource })
+}
+
+// remove removes the ended runs that are unwanted; it asks from the oldest to the newest. s.mu is held.
+func (s *artifactStore) remove(unwanted func(*artifact) bool) {
+	s.runs = slices.DeleteFunc(s.runs, func(a *artifact) bool {
+		if a.open || !unwanted(a) {
+			return false
+		}
+		s.drop(a)
+		return true
+	})
 }
 
 // drop removes the files of a run, and the directories above that have become empty.
@@ -114,17 +123,4 @@ func (s *artifactStore) drop(a *artifact) {
 	}
 	_ = os.Remove(a.dir()) // fails as long as there are others
 	s.prune(a.resource)
-}
-
-// forget removes all ended runs of a resource.
-func (s *artifactStore) forget(resource string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for e := s.runs.Front(); e != nil; {
-		next := e.Next()
-		if a := e.Value.(*artifact); a.resource == resource && !a.open {
-			s.remove(e)
-		}
-		e = next
-	}
 }

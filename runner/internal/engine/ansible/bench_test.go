@@ -52,13 +52,13 @@ func newBench(t *testing.T) *bench {
 }
 
 // needAnsible skips a test where Ansible is not installed; on CI it has to be.
-func needAnsible(t testing.TB) {
-	t.Helper()
+func needAnsible(tb testing.TB) {
+	tb.Helper()
 	if _, err := exec.LookPath(program); err != nil {
 		if os.Getenv("CI") != "" {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		t.Skip(err)
+		tb.Skip(err)
 	}
 }
 
@@ -276,11 +276,11 @@ func (c *manualClock) expire(t *testing.T, d time.Duration) {
 }
 
 // writeTemp writes a file into a directory of its own and returns its path.
-func writeTemp(t testing.TB, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
+func writeTemp(tb testing.TB, name, text string) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return path
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
@@ -21,10 +20,10 @@ func CheckSyntax(ctx context.Context, playbook string) error {
 	if err != nil {
 		return ErrNotInstalled
 	}
-	var stderr strings.Builder
+	stderr := process.NewCapture(maxStderr, maxStderr)
 	exit, err := process.OS{}.Run(ctx, process.Spec{
 		Path: path, Args: []string{"--syntax-check", "--inventory", "localhost,", playbook},
-		Env: os.Environ(), Dir: filepath.Dir(playbook), Stderr: &stderr,
+		Env: os.Environ(), Dir: filepath.Dir(playbook), Stderr: stderr,
 	})
 	if err != nil {
 		return fmt.Errorf("check the syntax of %s: %w", playbook, err)

@@ -27,11 +27,12 @@ const cleaning = "- {hosts: localhost, gather_facts: false, tasks: [{command: 'r
 
 func TestConformance(t *testing.T) {
 	enginetest.Conformance(t, func(t *testing.T) enginetest.Harness {
+		t.Helper()
 		t.Parallel()
 		b := newBench(t)
 		marker := func(owner string) string { return filepath.Join(b.content, "marker-"+owner) }
 		return enginetest.Harness{
-			Engine: func(t *testing.T, s enginetest.Scenario) engine.Engine {
+			Engine: func(_ *testing.T, s enginetest.Scenario) engine.Engine {
 				b.configure = func(cfg *Config) {
 					if s == enginetest.Finalize {
 						cfg.Finalizer = Content{Playbook: b.file("cleaning.yml", cleaning)}
@@ -51,7 +52,7 @@ func TestConformance(t *testing.T) {
 				found, _ := filepath.Glob(marker(owner))
 				return found
 			},
-			Alive:   func(t *testing.T) []string { return b.alive() },
+			Alive:   func(*testing.T) []string { return b.alive() },
 			Timeout: 10 * time.Second,
 			Soon:    time.Minute, // machines that test may be slow
 		}

@@ -52,6 +52,7 @@ func TestNewRefuses(t *testing.T) {
 
 // TestRoles runs real roles.
 func TestRoles(t *testing.T) {
+	t.Parallel()
 	const (
 		tell     = "- set_stats: {data: {role: '{{ ansible_role_name }}', answer: '{{ answer | default(\"none\") }}'}}\n"
 		explicit = "ANSIBLE_GATHERING=explicit"
@@ -161,6 +162,7 @@ func TestFinalizerContent(t *testing.T) {
 
 // TestNeighbours: what the user has set up beside the engine's plugins goes on working.
 func TestNeighbours(t *testing.T) {
+	t.Parallel()
 	const callback = `
 from ansible.plugins.callback import CallbackBase
 class CallbackModule(CallbackBase):

@@ -1,7 +1,6 @@
 package ansible
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -38,7 +37,7 @@ func (b *bench) playFacts(job engine.Job) map[string]string {
 	for key, value := range got.Outputs {
 		facts[key] = fmt.Sprint(value)
 	}
-	for _, line := range strings.Split(facts["env"], "\n") {
+	for line := range strings.SplitSeq(facts["env"], "\n") {
 		name, value, _ := strings.Cut(line, "=")
 		facts["$"+name] = value
 	}
@@ -95,6 +94,7 @@ func TestContract(t *testing.T) {
 }
 
 func TestInventories(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, why string
 		inventory string // %s is the content directory
@@ -245,8 +245,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 	texts := map[string]string{"stdout": heard.String()}
 	for name, value := range map[string]any{"result": got, "events": progress.all} {
-		text, _ := json.Marshal(value)
-		texts[name] = string(text)
+		texts[name] = fmt.Sprintf("%+v", value)
 	}
 	for _, file := range b.files() {
 		_, path, _ := strings.Cut(file, " ")

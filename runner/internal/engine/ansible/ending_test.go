@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -106,7 +107,7 @@ func leader(t *testing.T, job engine.Job) int {
 	t.Helper()
 	for pid := range processesOf(job) {
 		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if parent, _ := strconv.Atoi(fields[1]); parent == os.Getpid() {
 			return pid
 		}

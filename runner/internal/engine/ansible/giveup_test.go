@@ -11,6 +11,7 @@ import (
 
 // TestGivingUp runs plays that ansible-playbook gives up without a failed task to show for it.
 func TestGivingUp(t *testing.T) {
+	t.Parallel()
 	const head = "- hosts: localhost\n  gather_facts: false\n"
 	tests := []struct {
 		name, why string
@@ -135,7 +136,7 @@ func TestMissingContent(t *testing.T) {
 func TestMissingAnsible(t *testing.T) {
 	b := newBench(t)
 	b.configure = func(cfg *Config) {
-		cfg.LookPath = func(name string) (string, error) { return "", &notFound{name} }
+		cfg.LookPath = func(name string) (string, error) { return "", &missingError{name} }
 	}
 	e := b.play("- debug:")
 	if err := e.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "install ansible-core") {
@@ -149,9 +150,9 @@ func TestMissingAnsible(t *testing.T) {
 	}
 }
 
-type notFound struct{ name string }
+type missingError struct{ name string }
 
-func (e *notFound) Error() string { return e.name + ": not found" }
+func (e *missingError) Error() string { return e.name + ": not found" }
 
 func TestReadyAsksOnce(t *testing.T) {
 	b := newBench(t)

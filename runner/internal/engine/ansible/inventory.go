@@ -27,7 +27,7 @@ func userInventories(env environment) ([]string, error) {
 		return []string{path}, nil
 	}
 	var paths []string
-	for _, part := range strings.Split(value, ",") {
+	for part := range strings.SplitSeq(value, ",") {
 		if path, ok := existing(part); ok {
 			paths = append(paths, path)
 		}

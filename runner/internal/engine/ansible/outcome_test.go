@@ -13,6 +13,7 @@ import (
 
 // TestOutcomes runs real plays, one for each way in which a play can end.
 func TestOutcomes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		why   string

@@ -3,6 +3,7 @@ package ansible
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -62,7 +63,7 @@ func (d *runDir) fill(vars, kubeconfig []byte) error {
 	if err := os.WriteFile(d.note, []byte(d.resource), 0o600); err != nil {
 		return err
 	}
-	wipe(d.path()) // what a run left that could not be ended properly
+	d.workspace.wipe(d.resource) // what a run left that could not be ended properly
 	d.workspace.mu.Lock()
 	err := os.MkdirAll(d.path(), 0o700)
 	for _, part := range privateParts {
@@ -120,25 +121,25 @@ func (d *runDir) temp() string       { return d.path("tmp") }
 
 // close removes the files.
 func (d *runDir) close() {
-	wipe(d.path())
+	d.workspace.wipe(d.resource)
 	d.workspace.prune(d.resource)
 	_ = os.Remove(d.note)
 }
 
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
-func wipe(dir string) {
+func (w *Workspace) wipe(resource string) {
 	for _, part := range privateParts {
-		path := filepath.Join(dir, part)
-		if os.RemoveAll(path) == nil {
+		path := filepath.Join(resource, part)
+		if w.runner.RemoveAll(path) == nil {
 			continue
 		}
-		_ = filepath.WalkDir(path, func(path string, entry os.DirEntry, _ error) error {
+		_ = fs.WalkDir(w.runner.FS(), filepath.ToSlash(path), func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
-				_ = os.Chmod(path, 0o700)
+				_ = w.runner.Chmod(path, 0o700)
 			}
 			return nil
 		})
-		_ = os.RemoveAll(path)
+		_ = w.runner.RemoveAll(path)
 	}
 }

@@ -23,16 +23,15 @@ func findArtifacts(root string) ([]*artifact, error) {
 		if !entry.IsDir() || filepath.Base(filepath.Dir(path)) != "artifacts" {
 			return nil
 		}
-		status := filepath.Join(path, "status")
-		info, err := os.Lstat(status)
-		if err != nil || !info.Mode().IsRegular() {
-			return nil // no run: a resource may be named "artifacts"
+		info, isRun := runStatus(path)
+		if !isRun {
+			return nil // a resource may be named "artifacts"
 		}
 		resource, err := filepath.Rel(root, filepath.Dir(filepath.Dir(path)))
 		if err != nil {
 			return err
 		}
-		markInterrupted(status)
+		markInterrupted(filepath.Join(path, statusFile))
 		found = append(found, aged{&artifact{resource: resource, id: entry.Name(), size: treeSize(path)}, info.ModTime()})
 		return fs.SkipDir
 	})
@@ -44,6 +43,14 @@ func findArtifacts(root string) ([]*artifact, error) {
 	return artifacts, err
 }
 
+// statusFile is in the artifacts of every run.
+const statusFile = "status"
+
+func runStatus(dir string) (info fs.FileInfo, isRun bool) {
+	info, err := os.Lstat(filepath.Join(dir, statusFile))
+	return info, err == nil && info.Mode().IsRegular()
+}
+
 func markInterrupted(status string) {
 	if text, err := os.ReadFile(status); err == nil && string(text) == "running" {
 		_ = os.WriteFile(status, []byte("interrupted"), 0o600)
@@ -53,14 +60,14 @@ func markInterrupted(status string) {
 // treeSize is what a directory and all below it cost on disk.
 func treeSize(dir string) (size int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
+		if entry == nil {
+			return err // the directory itself is gone
 		}
 		size += block
 		if info, err := entry.Info(); err == nil && !entry.IsDir() {
 			size += max(onDisk(info.Size())-block, 0)
 		}
-		return nil
+		return nil // what cannot be read costs nothing
 	})
 	return size
 }

@@ -26,6 +26,7 @@ type Workspace struct {
 	dir       string
 	temporary bool // made for this process alone
 	lock      *os.File
+	runner    *os.Root // where the files of runs are
 	artifacts *artifactStore
 	versions  versions
 
@@ -75,7 +76,7 @@ func (w *Workspace) take() error {
 	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() {
 		return errors.New("it is not a directory of this user")
 	}
-	if err := os.Chmod(w.dir, 0o700); err != nil {
+	if err := os.Chmod(w.dir, 0o700); err != nil { //nolint:gosec // a directory needs the x
 		return err
 	}
 	lock, err := os.OpenFile(filepath.Join(w.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -91,18 +92,21 @@ func (w *Workspace) take() error {
 }
 
 func (w *Workspace) prepare(artifactBytes int64) error {
-	if err := w.wipeInterrupted(); err != nil {
-		return err
-	}
 	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
 	}
+	var err error
+	if w.runner, err = os.OpenRoot(w.runnerDir()); err != nil {
+		return err
+	}
+	if err := w.wipeInterrupted(); err != nil {
+		return err
+	}
 	if err := installPlugins(w.dir); err != nil {
 		return err
 	}
-	var err error
 	w.artifacts, err = openArtifacts(w.runnerDir(), artifactBytes, w.prune)
 	return err
 }
@@ -110,9 +114,6 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 // wipeInterrupted removes the private files of runs that a former process could not end.
 func (w *Workspace) wipeInterrupted() error {
 	entries, err := os.ReadDir(w.runningDir())
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -122,8 +123,8 @@ func (w *Workspace) wipeInterrupted() error {
 		if err != nil {
 			return err
 		}
-		if relative := string(resource); filepath.IsLocal(relative) {
-			wipe(filepath.Join(w.runnerDir(), relative))
+		if len(resource) > 0 { // else the process was killed while it wrote the note, before any other file
+			w.wipe(string(resource))
 		}
 		if err := os.Remove(note); err != nil {
 			return err
@@ -135,6 +136,9 @@ func (w *Workspace) wipeInterrupted() error {
 // Close gives the workspace up. No run may be under way.
 func (w *Workspace) Close() error {
 	err := w.lock.Close()
+	if w.runner != nil {
+		err = errors.Join(err, w.runner.Close())
+	}
 	if w.temporary {
 		err = errors.Join(err, os.RemoveAll(w.dir))
 	}

@@ -271,7 +271,7 @@ func TestArtifactsOfAResourceNamedArtifacts(t *testing.T) {
 	_ = w.Close()
 	w = openTestWorkspace(t, dir, DefaultArtifactBytes)
 	defer func() { _ = w.Close() }()
-	if diff := cmp.Diff(used, w.artifacts.used); diff != "" || w.artifacts.runs.Len() != 1 {
-		t.Errorf("%d runs (-before +after):\n%s", w.artifacts.runs.Len(), diff)
+	if diff := cmp.Diff(used, w.artifacts.used); diff != "" || len(w.artifacts.runs) != 1 {
+		t.Errorf("%d runs (-before +after):\n%s", len(w.artifacts.runs), diff)
 	}
 }

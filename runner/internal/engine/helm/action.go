@@ -66,13 +66,13 @@ func (r *run) clearWay() ([]string, error) {
 
 // released finishes a good install or upgrade. before are the manifests of failed attempts: what only they made is
 // deleted. Where objects of them, or of anyone else, were adopted, Helm compares custom resources with the old
-// manifest instead of the cluster, so all are looked at once more.
+// manifest instead of the cluster, so all are looked at once more: else they would lack their owner.
 func (r *run) released(did engine.Action, rel *release.Release, before []string) engine.Result {
 	r.redact.addManifest(rel.Manifest)
 	r.supersede(rel.Version)
 	r.prune(before, rel.Manifest)
 	recheck := false
-	if len(before) > 0 || did == engine.ActionInstall && r.client.updated {
+	if len(before) > 0 || r.takesOver || did == engine.ActionInstall && r.client.updated {
 		report, err := r.repair(rel)
 		recheck = err != nil || len(report.failures) > 0 || len(report.terminating) > 0
 	}

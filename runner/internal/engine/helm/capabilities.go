@@ -1,9 +1,10 @@
 package helm
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"helm.sh/helm/v3/pkg/action"
@@ -19,26 +20,32 @@ const capabilitiesAge = 10 * time.Minute
 // Capabilities remembers what the cluster can do, for charts that ask. It is safe for concurrent use.
 type Capabilities struct {
 	clock clock.PassiveClock
+	stale atomic.Bool
+	lock  chan struct{} // held by whoever has put something in; waiting for it can be given up
 
-	mu      sync.Mutex
 	known   *chartutil.Capabilities
 	fetched time.Time
 }
 
 // NewCapabilities returns a memory that knows nothing yet.
-func NewCapabilities(clock clock.PassiveClock) *Capabilities { return &Capabilities{clock: clock} }
-
-// Invalidate forgets what is known, since a CRD has appeared or gone.
-func (c *Capabilities) Invalidate() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.known = nil
+func NewCapabilities(clock clock.PassiveClock) *Capabilities {
+	return &Capabilities{clock: clock, lock: make(chan struct{}, 1)}
 }
 
+// Invalidate forgets what is known, since a CRD has appeared or gone.
+func (c *Capabilities) Invalidate() { c.stale.Store(true) }
+
 // get returns a copy of what the cluster can do. Concurrent callers wait for one answer.
-func (c *Capabilities) get(g *getter) (*chartutil.Capabilities, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *Capabilities) get(ctx context.Context, g *getter) (*chartutil.Capabilities, error) {
+	select {
+	case c.lock <- struct{}{}:
+		defer func() { <-c.lock }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the cluster's capabilities: %w", ctx.Err())
+	}
+	if c.stale.Swap(false) {
+		c.known = nil
+	}
 	if c.known == nil || c.clock.Since(c.fetched) > capabilitiesAge {
 		known, err := fetchCapabilities(g)
 		if err != nil {

@@ -98,7 +98,7 @@ func (r *run) prepare() *engine.Result {
 		r.digest = inputsDigest(content, values, nil)
 		return nil
 	}
-	caps, err := r.e.cfg.Capabilities.get(r.getter)
+	caps, err := r.e.cfg.Capabilities.get(r.ctx, r.getter)
 	if err != nil {
 		result := r.apiFailed("ask for the cluster's capabilities", err)
 		return &result

@@ -23,7 +23,7 @@ type rendered struct {
 // render runs the chart's templates as for the given revision, and changes nothing in the cluster. lookup sees the
 // cluster.
 func (r *run) render(revision int) (rendered, error) {
-	caps, err := r.e.cfg.Capabilities.get(r.getter)
+	caps, err := r.e.cfg.Capabilities.get(r.ctx, r.getter)
 	if err != nil {
 		return rendered{}, err
 	}

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 
@@ -139,6 +138,8 @@ func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Uns
 	putHelmMarks(want, rel.Name, rel.Namespace)
 	helper := resource.NewHelper(info.Client, info.Mapping).WithFieldManager(fieldManager())
 	switch {
+	case live == nil && goesByItself(want):
+		return nil
 	case live == nil:
 		if _, err := helper.Create(info.Namespace, true, want); err != nil {
 			return fmt.Errorf("create it again: %w", err)
@@ -171,6 +172,12 @@ func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Uns
 	return nil
 }
 
+// goesByItself reports whether an object is deleted when it has done its work: making it again would do that again.
+func goesByItself(want *unstructured.Unstructured) bool {
+	_, limited, _ := unstructured.NestedFieldNoCopy(want.Object, "spec", "ttlSecondsAfterFinished")
+	return limited && want.GetKind() == "Job"
+}
+
 var errClaimed = errors.New("object of two releases")
 
 // othersRelease reports whether a live object says that it belongs to another release.
@@ -191,10 +198,10 @@ func fields(patch drift.Patch) string {
 // explain adds to an error what to do about it, where the API server's words leave that open.
 func explain(err error) string {
 	text := err.Error()
-	if !apierrors.IsInvalid(err) {
+	if !strings.Contains(text, "is invalid: ") { // Helm joins the texts of errors, so that their types are lost
 		return text
 	}
-	for _, fixed := range []string{"immutable", "may not change", "forbidden: updates to", "Forbidden: updates to"} {
+	for _, fixed := range []string{"immutable", "may not change", "Forbidden: updates to"} {
 		if strings.Contains(text, fixed) {
 			return text + " (this field cannot be changed in place; delete the object to have it made anew)"
 		}

@@ -33,7 +33,8 @@ type run struct {
 	client  *client
 	helm    *action.Configuration
 
-	unlocked int // revision that this run found cut off
+	unlocked  int  // revision that this run found cut off
+	takesOver bool // the newest revision was made by another tool
 }
 
 func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
@@ -106,7 +107,7 @@ func (r *run) look() error { return r.store.refresh() }
 
 // useCapabilities gives Helm what the engine knows of the cluster, so that it does not ask itself.
 func (r *run) useCapabilities() error {
-	caps, err := r.e.cfg.Capabilities.get(r.getter)
+	caps, err := r.e.cfg.Capabilities.get(r.ctx, r.getter)
 	if err != nil {
 		return err
 	}

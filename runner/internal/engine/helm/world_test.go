@@ -323,4 +323,3 @@ func writeFile(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
-
