@@ -207,6 +207,7 @@ func condition(obj *unstructured.Unstructured, conditionType, status, reason str
 
 // ownGroup returns a group that no other test uses, so that CRDs of tests do not meet.
 func ownGroup(t *testing.T) string {
+	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-").Replace(t.Name()))
 	if len(name) > 50 {
 		name = name[len(name)-50:]

@@ -83,7 +83,8 @@ func cachesFilled(controllers []*controller.Controller) healthz.Checker {
 func enginesReady(configs []controller.Config) healthz.Checker {
 	var flights singleflight.Group
 	return func(r *http.Request) error {
-		answer := flights.DoChan("", func() (any, error) { return nil, askEngines(configs) })
+		ctx := context.WithoutCancel(r.Context()) // the question outlives the probe that asked it first
+		answer := flights.DoChan("", func() (any, error) { return nil, askEngines(ctx, configs) })
 		select {
 		case result := <-answer:
 			return result.Err
@@ -95,8 +96,8 @@ func enginesReady(configs []controller.Config) healthz.Checker {
 	}
 }
 
-func askEngines(configs []controller.Config) error {
-	ctx, cancel := context.WithTimeout(context.Background(), engineTimeout)
+func askEngines(ctx context.Context, configs []controller.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, engineTimeout)
 	defer cancel()
 	for _, c := range configs {
 		if err := c.Engine.Ready(ctx); err != nil {

@@ -25,7 +25,7 @@ const idlePlay = "- hosts: localhost\n  gather_facts: false\n"
 
 // probe returns the answer of a probe, or an error when it is not 200.
 func (o *operator) probe(path string) (string, error) {
-	response, err := http.Get("http://" + o.probes + path) //nolint:noctx // the test's own server
+	response, err := http.Get("http://" + o.probes + path)
 	if err != nil {
 		return "", err
 	}

@@ -62,53 +62,34 @@ func TestPlaybookFollowsItsResource(t *testing.T) {
 	gvk := kindFor(t)
 	o := setup(t, testkit.Cluster(t), map[string]string{"watches.yaml": watchesFor(gvk, ""), "play.yml": keepConfigMap})
 	o.start()
-	thing := o.create(gvk, "thing", map[string]any{"message": "one {{ 1 + 1 }}"})
-	thing = o.eventually(gvk, "thing", ready)
+	o.create(gvk, "thing", map[string]any{"message": "one {{ 1 + 1 }}"})
+	thing := o.eventually(gvk, "thing", ready)
 	o.eventually(configMaps, "thing", message("one {{ 1 + 1 }}"))
+	for conditionType, want := range map[string]string{"Running": "True", "Successful": "True", "Failure": "False"} {
+		if err := testkit.HasCondition(thing, conditionType, want); err != nil {
+			t.Errorf("the old tool's conditions: %v", err)
+		}
+	}
+	child, err := o.get(t.Context(), configMaps, "thing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owners := child.GetOwnerReferences(); len(owners) != 1 || owners[0].UID != thing.GetUID() || owners[0].Kind != gvk.Kind {
+		t.Errorf("owner references are %v, want one to UID %s", owners, thing.GetUID())
+	}
 
-	t.Run("the old tool's conditions are there", func(t *testing.T) {
-		for conditionType, want := range map[string]string{"Running": "True", "Successful": "True", "Failure": "False"} {
-			if err := testkit.HasCondition(thing, conditionType, want); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	t.Run("the child is owned by UID", func(t *testing.T) {
-		child, err := o.get(t.Context(), configMaps, "thing")
-		if err != nil {
-			t.Fatal(err)
-		}
-		owners := child.GetOwnerReferences()
-		if len(owners) != 1 || owners[0].UID != thing.GetUID() || owners[0].Kind != gvk.Kind {
-			t.Errorf("owner references are %v, want one to UID %s", owners, thing.GetUID())
-		}
-	})
-	t.Run("a changed spec is applied", func(t *testing.T) {
-		o.edit(thing, func(obj *unstructured.Unstructured) { obj.Object["spec"] = map[string]any{"message": "two"} })
-		o.eventually(configMaps, "thing", message("two"))
-		o.eventually(gvk, "thing", ready)
-	})
-	t.Run("an edited child is put back", func(t *testing.T) {
-		child, err := o.get(t.Context(), configMaps, "thing")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.edit(child, func(obj *unstructured.Unstructured) { obj.Object["data"] = map[string]any{"message": "by hand"} })
-		o.eventually(configMaps, "thing", message("two"))
-	})
-	t.Run("a deleted child comes back", func(t *testing.T) {
-		child, err := o.get(t.Context(), configMaps, "thing")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.delete(child)
-		o.eventually(configMaps, "thing", message("two"))
-	})
-	t.Run("the child goes with the resource", func(t *testing.T) {
-		o.delete(thing)
-		o.gone(gvk, "thing")
-		o.gone(configMaps, "thing")
-	})
+	o.edit(thing, set("two", "spec", "message"))
+	o.eventually(configMaps, "thing", message("two"))
+	o.eventually(gvk, "thing", ready)
+
+	o.edit(child, set("by hand", "data", "message"))
+	o.eventually(configMaps, "thing", message("two"))
+	o.delete(child)
+	o.eventually(configMaps, "thing", message("two"))
+
+	o.delete(thing)
+	o.gone(gvk, "thing")
+	o.gone(configMaps, "thing")
 }
 
 func TestOneRunPerChange(t *testing.T) {

@@ -138,6 +138,7 @@ func sampleScenario(_ *testing.T, o *operator, _ *outside) {
 
 // Outputs in status, no status loop.
 func databaseScenario(t *testing.T, o *operator, _ *outside) {
+	t.Helper()
 	database := o.sample("example_v1_database.yaml")
 	gvk := database.GroupVersionKind()
 	got := o.eventually(gvk, "database", ready)
@@ -158,6 +159,7 @@ func databaseScenario(t *testing.T, o *operator, _ *outside) {
 
 // Composition by chart, drift repair.
 func microserviceScenario(t *testing.T, o *operator, _ *outside) {
+	t.Helper()
 	service := o.sample("platform_v1_microservice.yaml")
 	gvk := service.GroupVersionKind()
 	got := o.eventually(gvk, "microservice", ready)
@@ -202,6 +204,7 @@ func microserviceScenario(t *testing.T, o *operator, _ *outside) {
 
 // Decorating a built-in kind, selector, leaving the selector.
 func deploymentScenario(t *testing.T, o *operator, _ *outside) {
+	t.Helper()
 	web := o.sample("apps_v1_deployment.yaml")
 	plain := web.DeepCopy()
 	plain.SetName("plain")
@@ -243,6 +246,7 @@ func secretScenario(_ *testing.T, o *operator, store *outside) {
 
 // Finalizer removes an external bucket, Ready with replica count, validation by schema.
 func postgresScenario(t *testing.T, o *operator, store *outside) {
+	t.Helper()
 	wrong := testkit.ReadYAML(t, filepath.Join("deploy", "samples", "db_v1alpha1_postgrescluster.yaml"))
 	wrong.SetNamespace(o.namespace)
 	wrong.SetName("wrong")
@@ -269,6 +273,7 @@ func postgresScenario(t *testing.T, o *operator, store *outside) {
 
 // Observed readyReplicas.
 func mysqlScenario(t *testing.T, o *operator, _ *outside) {
+	t.Helper()
 	cluster := o.sample("db_v1alpha1_mysqlcluster.yaml")
 	got := o.eventually(cluster.GroupVersionKind(), "mysql", ready)
 	if replicas, _, _ := unstructured.NestedInt64(got.Object, "status", "outputs", "readyReplicas"); replicas != 2 {
@@ -297,6 +302,7 @@ func mysqlScenario(t *testing.T, o *operator, _ *outside) {
 
 // Waiting outcome, external call, a permanent failure.
 func trainingScenario(t *testing.T, o *operator, store *outside) {
+	t.Helper()
 	training := o.sample("ml_v1_trainingjob.yaml")
 	gvk := training.GroupVersionKind()
 	o.eventually(gvk, "training", func(obj *unstructured.Unstructured) error {

@@ -15,14 +15,7 @@ func logged(level string) func(engine.Event) bool {
 		return func(engine.Event) bool { return true }
 	}
 	return func(e engine.Event) bool {
-		switch e.Kind {
-		case engine.EventFailed, engine.EventUnreachable:
-			return true
-		case engine.EventOK:
-			return e.Task != ""
-		case engine.EventNote:
-			return e.Message != ""
-		}
-		return false
+		failed := e.Kind == engine.EventFailed || e.Kind == engine.EventUnreachable
+		return failed || (e.Kind == engine.EventOK && e.Task != "") || (e.Kind == engine.EventNote && e.Message != "")
 	}
 }

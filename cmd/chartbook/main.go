@@ -31,8 +31,7 @@ func execute(args []string) int {
 			fmt.Fprintf(root.ErrOrStderr(), "%s: %s\n", root.Name(), line)
 		}
 	}
-	var usage *usageError
-	if errors.As(err, &usage) {
+	if _, usage := errors.AsType[*usageError](err); usage {
 		return exitUsage
 	}
 	return exitFailed

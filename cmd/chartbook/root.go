@@ -10,7 +10,7 @@ import (
 // old name through a symbolic link.
 func toolNamed(program string) runner.Tool {
 	switch tool := runner.Tool(program); tool {
-	case runner.AnsibleOperator, runner.HelmOperator:
+	case runner.AnsibleOperator, runner.HelmOperator, runner.Chartbook:
 		return tool
 	}
 	return runner.Chartbook

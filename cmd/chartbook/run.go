@@ -77,8 +77,7 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	}
 	f.options.RESTConfig = config
 	err = runner.Run(ctrl.SetupSignalHandler(), f.options)
-	var invalid *runner.InvalidError
-	if errors.As(err, &invalid) {
+	if _, invalid := errors.AsType[*runner.InvalidError](err); invalid {
 		return &usageError{err}
 	}
 	return err

@@ -124,8 +124,10 @@ func (d *demo) wait(ctx context.Context, what string, limit time.Duration, fn fu
 		d.tell(ctx, what)
 	}()
 	err := fn(ctx)
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
-		err = cause
+	switch cause := context.Cause(ctx); {
+	case err == nil || cause == nil:
+	case errors.Is(cause, errInterrupted) || !errors.Is(err, cause):
+		err = cause // what was still missing is of no interest, or not known
 	}
 	cancel()
 	<-told

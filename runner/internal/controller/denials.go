@@ -43,7 +43,7 @@ func missingRule(d engine.Denial) string {
 	}
 	where := "in the whole cluster"
 	if d.Namespace != "" {
-		where = fmt.Sprintf("in namespace %s", d.Namespace)
+		where = "in namespace " + d.Namespace
 	}
 	return fmt.Sprintf("the operator may not %s %s (API group %s) %s", d.Verb, d.Resource, group, where)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -94,8 +95,8 @@ func (r *reconciler) inputs(v *visit, job engine.Job) (map[string]any, error) {
 
 // verifyChildren reports whether the run has to look at what earlier runs made.
 func (r *reconciler) verifyChildren(v *visit) bool {
-	switch v.trigger {
-	case engine.TriggerDependent, engine.TriggerRequest, engine.TriggerInitial, engine.TriggerRetry:
+	verify := []engine.Trigger{engine.TriggerDependent, engine.TriggerRequest, engine.TriggerInitial, engine.TriggerRetry}
+	if slices.Contains(verify, v.trigger) {
 		return true
 	}
 	return r.Children == nil || !r.Watch.WatchDependentResources || !r.Children.Complete(r.Watch.GVK)

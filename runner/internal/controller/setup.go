@@ -48,12 +48,12 @@ func (c *Controller) NeedLeaderElection() bool { return false }
 // Start waits for the kind and starts the controller proper. It returns when ctx is done.
 func (c *Controller) Start(ctx context.Context) error {
 	gvk := c.config.Watch.GVK
-	served, err := c.gate.Wait(ctx, gvk, func(reason string) {
+	served, ended := c.gate.Wait(ctx, gvk, func(reason string) {
 		c.setWaiting(reason, true)
 		c.config.Log.Info("Waiting for a kind", "kind", gvk.Kind, "group", gvk.Group, "version", gvk.Version, "reason", reason)
 	})
-	if err != nil {
-		return nil // the process is ending
+	if ended != nil {
+		return nil //nolint:nilerr // the process ends while it waits, which is no error
 	}
 	if err := c.launch(ctx, served); err != nil {
 		return fmt.Errorf("start watching %s: %w", gvk, err)

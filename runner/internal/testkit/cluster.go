@@ -28,25 +28,25 @@ var shared struct {
 }
 
 // Cluster returns the configuration of an administrator of the shared control plane.
-func Cluster(t testing.TB) *rest.Config {
-	t.Helper()
-	return load(t, clusterDir(t))
+func Cluster(tb testing.TB) *rest.Config {
+	tb.Helper()
+	return load(tb, clusterDir(tb))
 }
 
 // Kubeconfig returns the path of the shared control plane's kubeconfig.
-func Kubeconfig(t testing.TB) string {
-	t.Helper()
-	return filepath.Join(clusterDir(t), "kubeconfig")
+func Kubeconfig(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(clusterDir(tb), "kubeconfig")
 }
 
-func clusterDir(t testing.TB) string {
-	t.Helper()
+func clusterDir(tb testing.TB) string {
+	tb.Helper()
 	if dir := os.Getenv(ClusterDirEnv); dir != "" {
 		return dir
 	}
 	shared.Do(func() { shared.dir, shared.err = startShared() })
 	if shared.err != nil {
-		t.Fatalf("start a control plane: %v", shared.err)
+		tb.Fatalf("start a control plane: %v", shared.err)
 	}
 	return shared.dir
 }
@@ -92,40 +92,40 @@ type Private struct {
 }
 
 // NewPrivate starts a control plane and takes it down when the test ends.
-func NewPrivate(t testing.TB) *Private {
-	t.Helper()
+func NewPrivate(tb testing.TB) *Private {
+	tb.Helper()
 	bin, err := localcluster()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	p := &Private{Dir: t.TempDir(), bin: bin}
-	t.Cleanup(func() { p.call(t, "down") })
-	p.call(t, "up", "--wait", startTimeout.String())
+	p := &Private{Dir: tb.TempDir(), bin: bin}
+	tb.Cleanup(func() { p.call(tb, "down") })
+	p.call(tb, "up", "--wait", startTimeout.String())
 	return p
 }
 
 // Config returns the configuration of an administrator.
-func (p *Private) Config(t testing.TB) *rest.Config { t.Helper(); return load(t, p.Dir) }
+func (p *Private) Config(tb testing.TB) *rest.Config { tb.Helper(); return load(tb, p.Dir) }
 
 // Kubeconfig returns the path of the kubeconfig.
 func (p *Private) Kubeconfig() string { return filepath.Join(p.Dir, "kubeconfig") }
 
 // RestartAPIServer kills the API server and starts it again on the same port.
-func (p *Private) RestartAPIServer(t testing.TB) { t.Helper(); p.call(t, "restart", "apiserver") }
+func (p *Private) RestartAPIServer(tb testing.TB) { tb.Helper(); p.call(tb, "restart", "apiserver") }
 
-func (p *Private) call(t testing.TB, verb string, args ...string) {
-	t.Helper()
+func (p *Private) call(tb testing.TB, verb string, args ...string) {
+	tb.Helper()
 	args = append([]string{verb, "--dir", p.Dir}, args...)
 	if out, err := exec.Command(p.bin, args...).CombinedOutput(); err != nil {
-		t.Errorf("localcluster %v: %v\n%s", args, err, out)
+		tb.Errorf("localcluster %v: %v\n%s", args, err, out)
 	}
 }
 
-func load(t testing.TB, dir string) *rest.Config {
-	t.Helper()
+func load(tb testing.TB, dir string) *rest.Config {
+	tb.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(dir, "kubeconfig"))
 	if err != nil {
-		t.Fatalf("read the control plane's kubeconfig: %v", err)
+		tb.Fatalf("read the control plane's kubeconfig: %v", err)
 	}
 	config.QPS = -1 // the API server's own limits are enough
 	return config

@@ -20,47 +20,47 @@ import (
 )
 
 // Client returns a client that reads and writes without a cache.
-func Client(t testing.TB, config *rest.Config) client.Client {
-	t.Helper()
+func Client(tb testing.TB, config *rest.Config) client.Client {
+	tb.Helper()
 	c, err := client.New(config, client.Options{})
 	if err != nil {
-		t.Fatalf("make a client: %v", err)
+		tb.Fatalf("make a client: %v", err)
 	}
 	return c
 }
 
 // Namespace makes a namespace for one test and deletes it afterwards.
-func Namespace(t testing.TB, c client.Client) string {
-	t.Helper()
+func Namespace(tb testing.TB, c client.Client) string {
+	tb.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := c.Create(t.Context(), ns); err != nil {
-		t.Fatalf("create a namespace: %v", err)
+	if err := c.Create(tb.Context(), ns); err != nil {
+		tb.Fatalf("create a namespace: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := client.IgnoreNotFound(c.Delete(ctx, ns)); err != nil {
-			t.Errorf("delete namespace %s: %v", ns.Name, err)
+			tb.Errorf("delete namespace %s: %v", ns.Name, err)
 		}
 	})
 	return ns.Name
 }
 
 // InstallCRDs installs the CRDs found in the given files or directories and waits until they are served.
-func InstallCRDs(t testing.TB, config *rest.Config, paths ...string) {
-	t.Helper()
+func InstallCRDs(tb testing.TB, config *rest.Config, paths ...string) {
+	tb.Helper()
 	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true})
 	if err != nil {
-		t.Fatalf("install CRDs: %v", err)
+		tb.Fatalf("install CRDs: %v", err)
 	}
 }
 
 // InstallCRD installs one CRD for gvk and waits until it is served.
-func InstallCRD(t testing.TB, config *rest.Config, gvk schema.GroupVersionKind, options ...CRDOption) {
-	t.Helper()
+func InstallCRD(tb testing.TB, config *rest.Config, gvk schema.GroupVersionKind, options ...CRDOption) {
+	tb.Helper()
 	crds := []*apiextensionsv1.CustomResourceDefinition{CRD(gvk, options...)}
 	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: crds}); err != nil {
-		t.Fatalf("install the CRD of %s: %v", gvk, err)
+		tb.Fatalf("install the CRD of %s: %v", gvk, err)
 	}
 }
 
@@ -122,15 +122,15 @@ func Object(gvk schema.GroupVersionKind, namespace, name string, spec map[string
 }
 
 // ReadYAML reads one object from a file.
-func ReadYAML(t testing.TB, path string) *unstructured.Unstructured {
-	t.Helper()
+func ReadYAML(tb testing.TB, path string) *unstructured.Unstructured {
+	tb.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	obj := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(data, &obj.Object); err != nil {
-		t.Fatalf("parse %s: %v", path, err)
+		tb.Fatalf("parse %s: %v", path, err)
 	}
 	return obj
 }

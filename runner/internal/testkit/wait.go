@@ -7,9 +7,9 @@ import (
 )
 
 // Eventually calls check until it returns nil, and fails the test with its last error after timeout.
-func Eventually(t testing.TB, timeout time.Duration, check func(ctx context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+func Eventually(tb testing.TB, timeout time.Duration, check func(ctx context.Context) error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), timeout)
 	defer cancel()
 	for {
 		err := check(ctx)
@@ -18,7 +18,7 @@ func Eventually(t testing.TB, timeout time.Duration, check func(ctx context.Cont
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("not so after %s: %v", timeout, err)
+			tb.Fatalf("not so after %s: %v", timeout, err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

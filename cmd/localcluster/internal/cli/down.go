@@ -34,16 +34,15 @@ func newDown() *cobra.Command {
 // down asks the supervisor to clean up, and does it itself where there is none.
 func down(dir layout.Dir, stdout io.Writer) error {
 	lock, err := layout.Existing(dir)
-	if errors.Is(err, layout.ErrBusy) {
-		if lock, err = evict(dir); err == nil || errors.Is(err, layout.ErrNone) || errors.Is(err, layout.ErrForeign) {
-			defer fmt.Fprintln(stdout, "The cluster has ended.")
-		}
-		// The supervisor has removed the marker last. What is there now is not ours.
-		if errors.Is(err, layout.ErrForeign) {
-			return nil
-		}
+	ran := errors.Is(err, layout.ErrBusy)
+	if ran {
+		lock, err = evict(dir)
 	}
 	switch {
+	case ran && (errors.Is(err, layout.ErrNone) || errors.Is(err, layout.ErrForeign)):
+		// The supervisor has removed the marker last. What is left, if anything, is not ours.
+		_, _ = fmt.Fprintln(stdout, "The cluster has ended.")
+		return nil
 	case errors.Is(err, layout.ErrNone):
 		return nil
 	case errors.Is(err, layout.ErrForeign):
@@ -55,7 +54,11 @@ func down(dir layout.Dir, stdout io.Writer) error {
 	if err := supervise.Sweep(dir, procs.System()); err != nil {
 		return err
 	}
-	return dir.Remove()
+	if err := dir.Remove(); err != nil {
+		return err
+	}
+	_, _ = fmt.Fprintln(stdout, "What was left of the cluster is cleared away.")
+	return nil
 }
 
 // How long a supervisor gets for the clean-up before it is killed, and how often it is looked for.

@@ -32,11 +32,6 @@ func (c *Client) ServerReady(ctx context.Context) error {
 	return c.Get(ctx, "/readyz", nil)
 }
 
-// ServerAlive fails until the API server answers requests, which it does a while before it is ready.
-func (c *Client) ServerAlive(ctx context.Context) error {
-	return c.Get(ctx, "/livez/ping", nil)
-}
-
 // Nodes lists the nodes of the cluster.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) {
 	var list struct{ Items []Node }

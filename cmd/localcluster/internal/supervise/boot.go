@@ -38,17 +38,14 @@ func (s *Supervisor) boot(parent context.Context) error {
 	return s.bringUp(ctx, client, secrets)
 }
 
-// bringUp starts the components. Controllers do not wait until the API server calls itself ready, because it serves
-// long before that; to start them meanwhile saves a second.
+// bringUp starts the components. The controllers wait for a ready API server, although it serves before that: the
+// controller manager gives up on one that is slow to become healthy, and on a busy machine it is.
 func (s *Supervisor) bringUp(ctx context.Context, client *kube.Client, secrets *secrets) error {
 	steps := []func() error{
 		func() error { return s.startAll(plan.Store(s.ports)) },
-		func() error { return s.await(ctx, "connection to the API server", client.ServerAlive) },
-		func() error { return s.startAll(plan.Controllers()) },
-		func() error {
-			return s.await(ctx, "first objects", func(ctx context.Context) error { return seed(ctx, client, s.Nodes) })
-		},
 		func() error { return s.await(ctx, "API server", client.ServerReady) },
+		func() error { return s.startAll(plan.Controllers()) },
+		func() error { return seed(ctx, client, s.Nodes) },
 		func() error {
 			return s.await(ctx, "nodes", func(ctx context.Context) error { return client.NodesReady(ctx, s.Nodes) })
 		},

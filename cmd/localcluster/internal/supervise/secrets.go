@@ -25,12 +25,13 @@ type secrets struct {
 
 func newSecrets(now time.Time) (*secrets, error) {
 	s := &secrets{files: map[string]pki.Pair{}, users: map[string]pki.Pair{}}
-	for _, step := range []func(time.Time) error{s.authorities, s.servers, s.clients} {
-		if err := step(now); err != nil {
-			return nil, err
-		}
+	if err := s.authorities(now); err != nil {
+		return nil, err
 	}
-	return s, nil
+	if err := s.servers(); err != nil {
+		return nil, err
+	}
+	return s, s.clients()
 }
 
 func (s *secrets) authorities(now time.Time) error {
@@ -44,7 +45,7 @@ func (s *secrets) authorities(now time.Time) error {
 	return nil
 }
 
-func (s *secrets) servers(time.Time) (err error) {
+func (s *secrets) servers() (err error) {
 	ips := []net.IP{net.ParseIP(plan.Host), net.ParseIP(plan.ServiceIP)}
 	names := []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
 	if s.files["apiserver"], err = s.ca.Server("kube-apiserver", names, ips); err != nil {
@@ -57,7 +58,7 @@ func (s *secrets) servers(time.Time) (err error) {
 	return err
 }
 
-func (s *secrets) clients(time.Time) (err error) {
+func (s *secrets) clients() (err error) {
 	if s.files["etcd-client"], err = s.etcdCA.Client("kube-apiserver"); err != nil {
 		return err
 	}
@@ -67,13 +68,16 @@ func (s *secrets) clients(time.Time) (err error) {
 	if s.admin, err = s.ca.Client("localcluster-admin", masters); err != nil {
 		return err
 	}
-	for name, user := range map[string]struct{ name, group string }{
-		// Components start while the API server still writes its RBAC rules, so they must not depend on those.
-		plan.ControllerManager: {"system:kube-controller-manager", masters},
-		plan.Scheduler:         {"system:kube-scheduler", masters},
-		plan.Kwok:              {"localcluster-kwok", masters},
+	for name, user := range map[string]struct {
+		name   string
+		groups []string
+	}{
+		// All controllers share one powerful identity: with accounts of their own, the start takes longer.
+		plan.ControllerManager: {"system:kube-controller-manager", []string{masters}},
+		plan.Scheduler:         {"system:kube-scheduler", nil},
+		plan.Kwok:              {"localcluster-kwok", []string{masters}},
 	} {
-		if s.users[name], err = s.ca.Client(user.name, user.group); err != nil {
+		if s.users[name], err = s.ca.Client(user.name, user.groups...); err != nil {
 			return err
 		}
 	}

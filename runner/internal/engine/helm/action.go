@@ -14,7 +14,7 @@ import (
 // ready checks what can be checked before an install or upgrade, and asks for the cluster's capabilities.
 func (r *run) ready() *engine.Result {
 	for _, name := range r.options.ignored {
-		r.tell.note("annotation %s is none of true and false, and counts as false", name)
+		r.tell.notef("annotation %s is none of true and false, and counts as false", name)
 	}
 	chart := r.content.clone()
 	if err := checkValues(chart, cloneMap(r.job.Inputs)); err != nil {
@@ -103,7 +103,7 @@ func (r *run) supersede(newest int) {
 			err = r.helm.Releases.Update(rel)
 		}
 		if err != nil {
-			r.tell.note("revision %d could not be marked as superseded: %v", old.version, err)
+			r.tell.notef("revision %d could not be marked as superseded: %v", old.version, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // logs, waiting for deletion) stay visible.
 type client struct {
 	*kube.Client
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // Helm's interface passes none on
 	getter  *getter
 	marks   marks
 	tell    *teller

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-func zipped(t testing.TB, text string) []byte {
-	t.Helper()
+func zipped(tb testing.TB, text string) []byte {
+	tb.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return b.Bytes()
 }

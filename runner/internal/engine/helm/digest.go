@@ -28,21 +28,16 @@ func inputsDigest(c *content, values []byte, caps *chartutil.Capabilities) diges
 
 // onlyCapabilities reports whether d and other differ in the cluster's capabilities alone.
 func (d digest) onlyCapabilities(other digest) bool {
-	mine, _ := cutLast(string(d))
-	theirs, _ := cutLast(string(other))
+	mine, theirs := d.withoutCapabilities(), other.withoutCapabilities()
 	return d != other && mine == theirs && mine != ""
 }
 
-func cutLast(s string) (string, string) {
-	at := strings.LastIndexByte(s, '.')
-	if at < 0 {
-		return "", s
-	}
-	return s[:at], s[at+1:]
+func (d digest) withoutCapabilities() string {
+	return string(d[:max(strings.LastIndexByte(string(d), '.'), 0)])
 }
 
 // digest returns the part for the capabilities that a chart refers to.
-func (u uses) digest(caps *chartutil.Capabilities) string {
+func (u *uses) digest(caps *chartutil.Capabilities) string {
 	var b strings.Builder
 	if caps != nil && u.kubeVersion {
 		fmt.Fprintf(&b, "version %s\n", caps.KubeVersion.Version)

@@ -127,11 +127,11 @@ func (r *run) converge(verify bool) engine.Result {
 		case moveCompare:
 			equal, difference, err := r.compare()
 			if err != nil {
-				return r.renderFailed(engine.ActionUpgrade, err)
+				return r.renderFailed(err)
 			}
 			same = &equal
 			if !equal {
-				r.tell.note("release %s needs an upgrade: %s", r.job.Owner.Name, difference)
+				r.tell.notef("release %s needs an upgrade: %s", r.job.Owner.Name, difference)
 			}
 		default:
 			return r.act(move, why)
@@ -158,6 +158,7 @@ func (r *run) act(m move, why string) engine.Result {
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
 			r.job.Owner.Name, r.job.Owner.Namespace, why))
+	default:
+		return r.nothing()
 	}
-	return r.nothing()
 }

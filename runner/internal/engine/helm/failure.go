@@ -29,7 +29,7 @@ func (r *run) actionFailed(did engine.Action, rel *release.Release, err error) e
 		r.redact.addManifest(rel.Manifest)
 	}
 	if did != engine.ActionUninstall && isRenderError(err) {
-		return r.renderFailed(did, err)
+		return r.renderFailed(err)
 	}
 	result := engine.Result{
 		Outcome: engine.Transient, Reason: reasons[did], Message: explain(err),
@@ -44,7 +44,7 @@ func (r *run) actionFailed(did engine.Action, rel *release.Release, err error) e
 
 // renderFailed is the result of templates that gave no manifest. Where they look at the cluster, or the cluster
 // could not be asked, a later try may do better.
-func (r *run) renderFailed(did engine.Action, err error) engine.Result {
+func (r *run) renderFailed(err error) engine.Result {
 	if !isRenderError(err) {
 		return r.apiFailed("render the chart", err)
 	}
@@ -86,8 +86,7 @@ func (r *run) standing() *engine.Release {
 // failures lists the objects that an error is about.
 func (r *run) failures(err error) []engine.Failure {
 	list := []error{err}
-	var several *multierror.Error
-	if errors.As(err, &several) {
+	if several, ok := errors.AsType[*multierror.Error](err); ok {
 		list = several.Errors
 	}
 	var out []engine.Failure

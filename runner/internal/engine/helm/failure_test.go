@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -146,18 +147,19 @@ func TestInvalidChart(t *testing.T) {
 		{"no chart at all", t.TempDir() + "/none", "none"},
 		{"a directory that is no chart", t.TempDir(), "Chart.yaml"},
 	}
-	for _, test := range tests {
+	for i, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
+			w, name := w.in(t), fmt.Sprint("r", i)
 			e := w.engine(test.chart)
-			result := w.run(e, w.job("one", nil), engine.Permanent)
+			result := w.run(e, w.job(name, nil), engine.Permanent)
 			if result.Reason != engine.ReasonInvalidChart || !strings.Contains(result.Message, test.message) {
 				t.Errorf("reason %s, message %q, want %q in it", result.Reason, result.Message, test.message)
 			}
 			t.Log(result.Message)
-			if w.revisions("one") != nil {
+			if w.revisions(name) != nil {
 				t.Error("a release was made")
 			}
-			w.run(e, finalize(w.job("one", nil)), engine.Succeeded)
+			w.run(e, finalize(w.job(name, nil)), engine.Succeeded)
 		})
 	}
 }

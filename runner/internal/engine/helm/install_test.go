@@ -73,6 +73,7 @@ func TestNothingToDoAsksNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, chart := range []string{"plain", "random", "lookup", "umbrella"} {
 		t.Run(chart, func(t *testing.T) {
+			w := w.in(t)
 			e := w.engine(chart)
 			job := w.job(chart, nil)
 			installed := w.did(e, job, engine.ActionInstall)

@@ -50,6 +50,6 @@ func (c *client) tellLines(pod, container string, stream io.ReadCloser) {
 	defer stream.Close()
 	lines := bufio.NewScanner(io.LimitReader(stream, maxHookLog))
 	for lines.Scan() {
-		c.tell.note("%s/%s: %s", pod, container, lines.Text())
+		c.tell.notef("%s/%s: %s", pod, container, lines.Text())
 	}
 }

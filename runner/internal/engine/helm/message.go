@@ -1,9 +1,9 @@
 package helm
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
@@ -108,7 +108,7 @@ var (
 	listing = regexp.MustCompile(`\d+ errors? occurred:\s*\* `)
 	items   = regexp.MustCompile(`\s*\n\s*\* `)
 	blanks  = regexp.MustCompile(`[ \t]*\n\s*`)
-	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.){` + fmt.Sprint(maxQuote) + `,}"`)
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.){` + strconv.Itoa(maxQuote) + `,}"`)
 )
 
 // clean returns a text that is fit for status, events and logs: without secrets, of bounded length, and with the

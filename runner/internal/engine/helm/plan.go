@@ -32,11 +32,12 @@ func plan(s state, verify bool, same *bool) move {
 		return moveAdopt
 	case unproven:
 		return planUnproven(same)
+	default: // unchanged
+		if verify {
+			return moveVerify
+		}
+		return moveNone
 	}
-	if verify {
-		return moveVerify
-	}
-	return moveNone
 }
 
 func planUnproven(same *bool) move {

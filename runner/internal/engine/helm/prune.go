@@ -19,13 +19,13 @@ func (r *run) prune(manifests []string, keep string) {
 	}
 	wanted, err := r.client.Build(strings.NewReader(keep), false)
 	if err != nil {
-		r.tell.note("objects of failed attempts are left, since the manifest cannot be read: %v", err)
+		r.tell.notef("objects of failed attempts are left, since the manifest cannot be read: %v", err)
 		return
 	}
 	for _, manifest := range manifests {
 		old, err := r.client.Build(strings.NewReader(manifest), false)
 		if err != nil {
-			r.tell.note("objects of a failed attempt are left, since its manifest cannot be read: %v", err)
+			r.tell.notef("objects of a failed attempt are left, since its manifest cannot be read: %v", err)
 			continue
 		}
 		for _, info := range old.Difference(wanted) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,11 +52,11 @@ func (r *run) adopt() engine.Result {
 	if rel.Labels == nil {
 		rel.Labels = map[string]string{}
 	}
-	rel.Labels[digestLabel], rel.Labels[revisionLabel] = string(r.digest), fmt.Sprint(rel.Version)
+	rel.Labels[digestLabel], rel.Labels[revisionLabel] = string(r.digest), strconv.Itoa(rel.Version)
 	if err := r.helm.Releases.Update(rel); err != nil {
 		return r.apiFailed("take the release over", err)
 	}
-	r.tell.note("release %s, revision %d, is what the resource asks for and was taken over as it is", rel.Name, rel.Version)
+	r.tell.notef("release %s, revision %d, is what the resource asks for and was taken over as it is", rel.Name, rel.Version)
 	return r.mend(rel)
 }
 
@@ -151,7 +152,7 @@ func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Uns
 		out.terminating = append(out.terminating, name)
 		return nil
 	case othersRelease(live, rel):
-		return fmt.Errorf("Helm release %q in namespace %q claims it too: %w",
+		return fmt.Errorf("release %q in namespace %q claims it too: %w",
 			live.GetAnnotations()[releaseNameAnnotation], live.GetAnnotations()[releaseSpaceAnnotation], errClaimed)
 	}
 	patch, differs, err := drift.New(want).Diff(live)

@@ -18,7 +18,7 @@ import (
 type run struct {
 	e        *Engine
 	job      engine.Job
-	ctx      context.Context // ends with the job's timeout; requests end with it
+	ctx      context.Context //nolint:containedctx // of the job, with its timeout; a run is one call of Run
 	options  options
 	recorder *apirecord.Recorder
 	log      *ring
@@ -77,7 +77,7 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _ 
 func (r *run) connect(chart string) error {
 	late, free := withGrace(r.ctx, r.e.cfg.Grace)
 	r.release = free
-	store, err := newStore(r.clientConfig(late), r.job.Owner, r.log.printf)
+	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.log.printf)
 	if err != nil {
 		return err
 	}

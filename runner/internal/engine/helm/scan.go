@@ -19,7 +19,7 @@ type uses struct {
 }
 
 // capabilities reports whether the cluster's capabilities have to be known for a digest.
-func (u uses) capabilities() bool { return u.kubeVersion || u.allKinds || len(u.kinds) > 0 }
+func (u *uses) capabilities() bool { return u.kubeVersion || u.allKinds || len(u.kinds) > 0 }
 
 var (
 	capabilityUse = regexp.MustCompile(`\bCapabilities\b(?:\.(\w+))?(?:\.Has\s+"([^"]+)")?`)
@@ -70,9 +70,10 @@ func (u *uses) text(text []byte) {
 }
 
 // with adds what values refer to, where the chart evaluates them.
-func (u uses) with(values []byte) uses {
+func (u *uses) with(values []byte) *uses {
+	out := *u
 	if u.values && bytes.Contains(values, []byte("Capabilities")) {
-		u.kubeVersion, u.allKinds = true, true
+		out.kubeVersion, out.allKinds = true, true
 	}
-	return u
+	return &out
 }

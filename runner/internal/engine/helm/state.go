@@ -57,11 +57,12 @@ func determine(f facts) (state, string) {
 		return f.deployed(last)
 	case release.StatusSuperseded:
 		return outOfSync, "the newest revision is superseded by one that is gone"
+	default: // failed, or a status that nobody knows
+		if f.history.everDeployed() {
+			return failedUpgrade, fmt.Sprintf("revision %d has failed", last.version)
+		}
+		return failedInstall, fmt.Sprintf("revision %d has failed and there is no good one", last.version)
 	}
-	if f.history.everDeployed() {
-		return failedUpgrade, fmt.Sprintf("revision %d has failed", last.version)
-	}
-	return failedInstall, fmt.Sprintf("revision %d has failed and there is no good one", last.version)
 }
 
 // foreign says whose the release is, or nothing if it may be worked on.

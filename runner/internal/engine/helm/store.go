@@ -25,6 +25,7 @@ import (
 // store keeps one release's revisions, in the format of Helm's Secrets driver. It lists metadata only, once a run,
 // and reads the revisions that are needed; stock Helm reads and decodes all of them, several times an action.
 type store struct {
+	ctx     context.Context //nolint:containedctx // Helm's interface passes none on
 	secrets clientv1.SecretInterface
 	meta    metadata.ResourceInterface
 	writer  *driver.Secrets
@@ -38,7 +39,7 @@ type store struct {
 
 var _ driver.Driver = (*store)(nil)
 
-func newStore(config *rest.Config, owner engine.Owner, log func(string, ...any)) (*store, error) {
+func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log func(string, ...any)) (*store, error) {
 	clients, err := clientv1.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for release Secrets: %w", err)
@@ -48,6 +49,7 @@ func newStore(config *rest.Config, owner engine.Owner, log func(string, ...any))
 		return nil, fmt.Errorf("make a metadata client for release Secrets: %w", err)
 	}
 	s := &store{
+		ctx:     ctx,
 		secrets: clients.Secrets(owner.Namespace),
 		meta:    metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(owner.Namespace),
 		name:    owner.Name,
@@ -62,7 +64,7 @@ func newStore(config *rest.Config, owner engine.Owner, log func(string, ...any))
 // refresh lists the revisions.
 func (s *store) refresh() error {
 	selector := labels.Set{"owner": "helm", "name": s.name}.AsSelector().String()
-	list, err := s.meta.List(context.Background(), metav1.ListOptions{LabelSelector: selector})
+	list, err := s.meta.List(s.ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return fmt.Errorf("list the revisions of release %s: %w", s.name, err)
 	}
@@ -82,7 +84,7 @@ func (s *store) load(version int) (*release.Release, error) {
 	if rel, ok := s.loaded[version]; ok {
 		return rel, nil
 	}
-	secret, err := s.secrets.Get(context.Background(), secretName(s.name, version), metav1.GetOptions{})
+	secret, err := s.secrets.Get(s.ctx, secretName(s.name, version), metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("read revision %d of release %s: %w", version, s.name, err)
 	}
@@ -204,7 +206,7 @@ func (s *store) Delete(key string) (*release.Release, error) {
 	if r == nil {
 		return nil, driver.ErrReleaseNotFound
 	}
-	if err := s.secrets.Delete(context.Background(), key, metav1.DeleteOptions{}); err != nil {
+	if err := s.secrets.Delete(s.ctx, key, metav1.DeleteOptions{}); err != nil {
 		return nil, fmt.Errorf("delete revision %d of release %s: %w", r.version, s.name, err)
 	}
 	rel := s.stub(r)

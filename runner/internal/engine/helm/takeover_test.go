@@ -30,6 +30,7 @@ func TestTakeOverFromStockHelm(t *testing.T) {
 	w := newWorld(t)
 	for _, chart := range []string{"plain", "random", "lookup", "umbrella"} {
 		t.Run(chart, func(t *testing.T) {
+			w := w.in(t)
 			rel := w.stockInstall(chart, chart, map[string]any{"message": "mine", "replicas": 2})
 			job := w.job(chart, map[string]any{"message": "mine", "replicas": int64(2)})
 			e := w.engine(chart)
@@ -264,7 +265,7 @@ func TestInterruptedActionsAreUnlocked(t *testing.T) {
 	}
 	for i, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
-			name := string(rune('a' + i))
+			w, name := w.in(t), string(rune('a'+i))
 			e := w.engine("plain")
 			job := w.job(name, map[string]any{"message": "first"})
 			w.did(e, job, engine.ActionInstall)

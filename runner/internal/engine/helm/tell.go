@@ -46,8 +46,8 @@ func (t *teller) done(task, message string) {
 	t.send(engine.Event{Kind: engine.EventOK, Task: task, Changed: true, Message: message})
 }
 
-// note reports something that is worth a line in the log.
-func (t *teller) note(format string, args ...any) {
+// notef reports something that is worth a line in the log.
+func (t *teller) notef(format string, args ...any) {
 	t.send(engine.Event{Kind: engine.EventNote, Message: fmt.Sprintf(format, args...)})
 }
 

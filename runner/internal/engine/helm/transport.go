@@ -10,7 +10,7 @@ import (
 
 // boundTransport ends its requests when ctx is done. Helm passes no context on, so this is how a run is ended.
 type boundTransport struct {
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // it is what binds
 	next http.RoundTripper
 }
 
@@ -23,7 +23,7 @@ func (t *boundTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(req.Context())
-	stop := context.AfterFunc(t.ctx, cancel)
+	stop := context.AfterFunc(t.ctx, cancel) //nolint:contextcheck // the request ends with either of two contexts
 	release := func() { stop(); cancel() }
 	resp, err := t.next.RoundTrip(req.WithContext(ctx))
 	if err != nil {

@@ -35,10 +35,10 @@ func (r *run) finalize() engine.Result {
 	last := r.store.history.last()
 	switch {
 	case last == nil:
-		r.tell.note("Release not found")
+		r.tell.notef("Release not found")
 		return r.gone(false)
 	case !r.owns(last):
-		r.tell.note("release %s in namespace %s is not this resource's and is left alone", owner.Name, owner.Namespace)
+		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, owner.Namespace)
 		return engine.Result{Outcome: engine.Succeeded}
 	}
 	rel, err := r.store.load(last.version)
@@ -152,7 +152,7 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 	if len(left) == 0 {
 		return nil
 	}
-	r.tell.note("Uninstall wait: still there: %s", strings.Join(left, ", "))
+	r.tell.notef("Uninstall wait: still there: %s", strings.Join(left, ", "))
 	return &engine.Result{
 		Outcome: engine.Waiting, Reason: reasonUninstalled, Message: waitMessage, RetryAfter: uninstallPoll,
 		Release: r.describe(rel, engine.ActionUninstall),

@@ -23,6 +23,6 @@ func (r *run) unlock(why string) error {
 		return fmt.Errorf("mark revision %d as %s: %w", last.version, status, err)
 	}
 	r.unlocked = last.version
-	r.tell.note("release %s: %s; going on from there", r.job.Owner.Name, why)
+	r.tell.notef("release %s: %s; going on from there", r.job.Owner.Name, why)
 	return nil
 }

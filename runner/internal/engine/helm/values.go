@@ -52,7 +52,7 @@ func (e schemaError) Error() string {
 	text := quotedValue.ReplaceAllString(e.text, "value $1")
 	var problems []string
 	of := "" // the chart that the lines are about
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "":

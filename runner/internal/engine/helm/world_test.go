@@ -54,21 +54,30 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, config: config, mapper: newMapper(t, config), client: c, namespace: testkit.Namespace(t, c)}
 }
 
+// in returns the world for a subtest, which runs beside the others.
+func (w *world) in(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	out := *w
+	out.t = t
+	return &out
+}
+
 // otherNamespace returns one more namespace.
 func (w *world) otherNamespace() string {
 	w.t.Helper()
 	return testkit.Namespace(w.t, w.client)
 }
 
-func newMapper(t testing.TB, config *rest.Config) meta.RESTMapper {
-	t.Helper()
+func newMapper(tb testing.TB, config *rest.Config) meta.RESTMapper {
+	tb.Helper()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return mapper
 }

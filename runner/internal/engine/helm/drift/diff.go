@@ -33,7 +33,7 @@ func (d *differ) field(path, key string, want, live any, present bool, s schema)
 	case map[string]any:
 		return d.mapField(path, want, live, s.object(key), s)
 	case []any:
-		return d.listField(path, key, want, live, s.list(key), s)
+		return d.listField(path, want, live, s.list(key), s)
 	default:
 		if equal(want, live) || (!present && isZero(want) && s.known()) {
 			return nil, false

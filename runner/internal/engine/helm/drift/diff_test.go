@@ -13,19 +13,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func parse(t testing.TB, text string) *unstructured.Unstructured {
-	t.Helper()
+func parse(tb testing.TB, text string) *unstructured.Unstructured {
+	tb.Helper()
 	data, err := yaml.YAMLToJSON([]byte(text))
 	if err != nil {
-		t.Fatalf("parse %q: %v", text, err)
+		tb.Fatalf("parse %q: %v", text, err)
 	}
 	obj := &unstructured.Unstructured{}
 	if err := json.Unmarshal(data, &obj.Object); err != nil {
-		t.Fatalf("parse %q: %v", text, err)
+		tb.Fatalf("parse %q: %v", text, err)
 	}
 	if obj.GetKind() != "" {
 		if err := obj.UnmarshalJSON(data); err != nil {
-			t.Fatalf("parse %q: %v", text, err)
+			tb.Fatalf("parse %q: %v", text, err)
 		}
 	}
 	return obj
@@ -162,40 +162,40 @@ func TestDiff(t *testing.T) {
 }
 
 // apply does what the API server does with a patch.
-func apply(t testing.TB, patch Patch, live *unstructured.Unstructured) *unstructured.Unstructured {
-	t.Helper()
+func apply(tb testing.TB, patch Patch, live *unstructured.Unstructured) *unstructured.Unstructured {
+	tb.Helper()
 	before, err := json.Marshal(live.Object)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var after []byte
 	if patch.Type == types.StrategicMergePatchType {
 		typed, err := known.New(live.GroupVersionKind())
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		after, err = strategicpatch.StrategicMergePatch(before, patch.Data, typed)
 		if err != nil {
-			t.Fatalf("apply %s: %v", patch.Data, err)
+			tb.Fatalf("apply %s: %v", patch.Data, err)
 		}
 	} else if after, err = jsonpatch.MergePatch(before, patch.Data); err != nil {
-		t.Fatalf("apply %s: %v", patch.Data, err)
+		tb.Fatalf("apply %s: %v", patch.Data, err)
 	}
 	out := &unstructured.Unstructured{}
 	if err := out.UnmarshalJSON(after); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
 
-func settled(t testing.TB, want, live *unstructured.Unstructured) {
-	t.Helper()
+func settled(tb testing.TB, want, live *unstructured.Unstructured) {
+	tb.Helper()
 	again, differs, err := New(want).Diff(live)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if differs {
-		t.Errorf("after the patch the object still differs by %s:\n%v", again.Data, live.Object)
+		tb.Errorf("after the patch the object still differs by %s:\n%v", again.Data, live.Object)
 	}
 }
 

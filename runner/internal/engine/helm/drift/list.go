@@ -2,10 +2,11 @@ package drift
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
-func (d *differ) listField(path, key string, want []any, live any, r rule, parent schema) (any, bool) {
+func (d *differ) listField(path string, want []any, live any, r rule, parent schema) (any, bool) {
 	current, ok := live.([]any)
 	switch {
 	case !ok && live == nil && len(want) == 0:
@@ -65,16 +66,16 @@ func (d *differ) set(path string, want, live []any) (any, bool) {
 func (d *differ) keyedList(path string, want, live []any, r rule) (any, bool) {
 	patches, result, missing := []any{}, slices.Clone(live), false
 	for _, item := range want {
-		wanted := item.(map[string]any)
+		wanted := fieldsOf(item)
 		id := wanted[r.mergeKey]
 		itemPath := fmt.Sprintf("%s[%s=%v]", path, r.mergeKey, id)
-		at := slices.IndexFunc(live, func(l any) bool { return equal(l.(map[string]any)[r.mergeKey], id) })
+		at := slices.IndexFunc(live, func(l any) bool { return equal(fieldsOf(l)[r.mergeKey], id) })
 		if at < 0 {
 			value, _ := d.differs(itemPath, withoutNulls(item))
 			patches, result, missing = append(patches, value), append(result, value), true
 			continue
 		}
-		current := live[at].(map[string]any)
+		current := fieldsOf(live[at])
 		patch := d.object(itemPath, wanted, current, r.schema)
 		if patch == nil {
 			continue
@@ -108,9 +109,15 @@ type orderedList struct {
 func (o orderedList) order() []any {
 	order := make([]any, len(o.want))
 	for i, item := range o.want {
-		order[i] = map[string]any{o.mergeKey: item.(map[string]any)[o.mergeKey]}
+		order[i] = map[string]any{o.mergeKey: fieldsOf(item)[o.mergeKey]}
 	}
 	return order
+}
+
+// fieldsOf returns the fields of an item that is an object.
+func fieldsOf(item any) map[string]any {
+	fields, _ := item.(map[string]any)
+	return fields
 }
 
 // distinct reports whether all items are objects with a scalar of their own in field key.
@@ -145,10 +152,7 @@ func allIn(want, live []any) bool {
 
 // overlay returns live with the fields of a JSON merge patch laid over it. Neither is changed.
 func overlay(live, patch map[string]any) map[string]any {
-	out := make(map[string]any, len(live))
-	for key, value := range live {
-		out[key] = value
-	}
+	out := maps.Clone(live)
 	for key, value := range patch {
 		sub, ok := value.(map[string]any)
 		current, also := out[key].(map[string]any)

@@ -27,9 +27,8 @@ var known = func() *runtime.Scheme {
 }()
 
 // New returns the wanted object of a manifest. Nothing of obj is kept or changed.
-func New(obj *unstructured.Unstructured) Object {
-	want := obj.DeepCopy().Object
-	o := Object{want: want}
+func New(obj *unstructured.Unstructured) *Object {
+	o := &Object{want: obj.DeepCopy().Object}
 	if typed, err := known.New(obj.GroupVersionKind()); err == nil {
 		o.normalise(typed)
 	}
@@ -52,7 +51,7 @@ func (o *Object) normalise(typed runtime.Object) {
 	if err != nil {
 		return
 	}
-	o.want, o.schema = shaped(o.want, normal).(map[string]any), schema
+	o.want, o.schema = fieldsOf(shaped(o.want, normal)), schema
 }
 
 // prune drops what a manifest cannot ask for: identity, status, and metadata beyond marks and owners.

@@ -22,13 +22,13 @@ type Patch struct {
 }
 
 // Diff compares the object with its live state. It reports false if nothing has to be done.
-func (o Object) Diff(live *unstructured.Unstructured) (Patch, bool, error) {
+func (o *Object) Diff(live *unstructured.Unstructured) (Patch, bool, error) {
 	d := &differ{strategic: o.schema.known()}
 	changes := d.object("", o.want, live.Object, o.schema)
 	if changes == nil {
 		return Patch{}, false, nil
 	}
-	body := directives(changes).(map[string]any)
+	body := fieldsOf(directives(changes))
 	data, err := json.Marshal(body)
 	if err != nil {
 		return Patch{}, false, fmt.Errorf("write the patch of %s %s: %w", live.GetKind(), live.GetName(), err)

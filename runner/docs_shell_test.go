@@ -1,0 +1,266 @@
+package runner_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/util/jsonpath"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/chartbook-operator/chartbook/runner"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
+)
+
+// errUnknownCommand is for pages that use what the shell of this test does not know.
+var errUnknownCommand = errors.New("the test does not know this command; teach it or write the page otherwise")
+
+// shell carries out the commands of the manual's pages: those few of kubectl and chartbook that the pages use. The
+// namespace default stands for the test's own.
+type shell struct{ *operator }
+
+// do carries out a command and returns what it prints, without the line break at the end.
+func (s shell) do(ctx context.Context, line string) (string, error) {
+	args := words(line)
+	for len(args) > 0 && strings.Contains(args[0], "=") { // assignments to variables
+		args = args[1:]
+	}
+	switch strings.Join(args[:min(2, len(args))], " ") {
+	case "chartbook validate":
+		return s.validate(ctx)
+	case "chartbook run":
+		s.stop()
+		s.start()
+		return "", nil
+	case "kubectl apply":
+		return s.apply(ctx, args[3])
+	case "kubectl get":
+		return s.show(ctx, args[2:])
+	case "kubectl wait":
+		return s.wait(ctx, args[2:])
+	case "kubectl patch":
+		return s.patch(ctx, args[2:])
+	case "kubectl delete":
+		return s.remove(ctx, args[2], args[3])
+	}
+	if args[0] == "mkdir" {
+		return "", nil // the test has a directory
+	}
+	return "", errUnknownCommand
+}
+
+// contentPath finds the relative paths of a watches file: tests share a working directory.
+var contentPath = regexp.MustCompile(`(?m)^(\s+(?:playbook|role|chart): )(\w)`)
+
+// save writes a file of a page.
+func (s shell) save(name, text string) error {
+	if name == "watches.yaml" {
+		text = contentPath.ReplaceAllString(text, "${1}"+s.dir+"/${2}")
+	}
+	text = strings.ReplaceAll(text, "namespace: default", "namespace: "+s.namespace)
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+func (s shell) validate(ctx context.Context) (string, error) {
+	report := runner.Validate(ctx, runner.ValidateOptions{WatchesFile: filepath.Join(s.dir, "watches.yaml"), Strict: true})
+	if len(report.Problems) > 0 {
+		return "", errors.New(strings.Join(report.Problems, "\n"))
+	}
+	return fmt.Sprintf("./watches.yaml: %d watch, %d warnings", report.Watches, len(report.Warnings)), nil
+}
+
+func (s shell) apply(ctx context.Context, file string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(s.dir, file))
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096); ; {
+		obj := &unstructured.Unstructured{}
+		if err := decoder.Decode(&obj.Object); errors.Is(err, io.EOF) {
+			return strings.Join(out, "\n"), nil
+		} else if err != nil {
+			return "", fmt.Errorf("parse %s: %w", file, err)
+		}
+		mapping, err := s.mapping(ctx, obj.GetKind())
+		if err != nil {
+			return "", err
+		}
+		if err := s.bring(ctx, obj, mapping, filepath.Join(s.dir, file)); err != nil {
+			return "", err
+		}
+		out = append(out, title(mapping, obj.GetName())+" created")
+	}
+}
+
+// bring creates an object. CRDs are shared by all tests, so there may be one already, and it stays.
+func (s shell) bring(ctx context.Context, obj *unstructured.Unstructured, mapping *meta.RESTMapping, file string) error {
+	if obj.GetKind() == "CustomResourceDefinition" {
+		testkit.InstallCRDs(s.t, s.config, file)
+		return nil
+	}
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		obj.SetNamespace(s.namespace)
+	}
+	return s.client.Create(ctx, obj)
+}
+
+// show implements "kubectl get KIND NAME [-o jsonpath=TEMPLATE]".
+func (s shell) show(ctx context.Context, args []string) (string, error) {
+	mapping, err := s.mapping(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	obj, err := s.get(ctx, mapping.GroupVersionKind, args[1])
+	switch {
+	case apierrors.IsNotFound(err):
+		return fmt.Sprintf("Error from server (NotFound): %v", err), nil
+	case err != nil:
+		return "", err
+	case len(args) == 2:
+		return s.columns(ctx, mapping, args[1])
+	}
+	template := jsonpath.New("page").AllowMissingKeys(true)
+	if err := template.Parse(strings.TrimPrefix(args[3], "jsonpath=")); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = template.Execute(&out, obj.Object)
+	return out.String(), err
+}
+
+// columns has the API server make the table that kubectl shows.
+func (s shell) columns(ctx context.Context, mapping *meta.RESTMapping, name string) (string, error) {
+	c, err := rest.HTTPClientFor(s.config)
+	if err != nil {
+		return "", err
+	}
+	gv := mapping.GroupVersionKind.GroupVersion()
+	url := fmt.Sprintf("%s/apis/%s/namespaces/%s/%s/%s", s.config.Host, gv, s.namespace, mapping.Resource.Resource, name)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	response, err := c.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var shown metav1.Table
+	if err := json.NewDecoder(response.Body).Decode(&shown); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	err = printers.NewTablePrinter(printers.PrintOptions{}).PrintObj(&shown, &out)
+	return out.String(), err
+}
+
+// wait implements "kubectl wait --for=condition=TYPE KIND/NAME": as kubectl's, it holds a condition of an older
+// generation for none.
+func (s shell) wait(ctx context.Context, args []string) (string, error) {
+	kind, name, _ := strings.Cut(args[1], "/")
+	mapping, err := s.mapping(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	obj, err := s.get(ctx, mapping.GroupVersionKind, name)
+	if err != nil {
+		return "", err
+	}
+	c, err := testkit.Condition(obj, strings.TrimPrefix(args[0], "--for=condition="))
+	if err != nil {
+		return "", err
+	}
+	if c["status"] != "True" || c["observedGeneration"] != obj.GetGeneration() {
+		return "", fmt.Errorf("generation %d has the condition %v", obj.GetGeneration(), c)
+	}
+	return title(mapping, name) + " condition met", nil
+}
+
+// patch implements "kubectl patch KIND NAME --type=merge -p PATCH".
+func (s shell) patch(ctx context.Context, args []string) (string, error) {
+	mapping, err := s.mapping(ctx, args[0])
+	if err != nil {
+		return "", err
+	}
+	obj := testkit.Object(mapping.GroupVersionKind, s.namespace, args[1], nil)
+	err = s.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, []byte(args[4])))
+	var answer apierrors.APIStatus
+	if apierrors.IsInvalid(err) && errors.As(err, &answer) {
+		details := answer.Status().Details
+		return fmt.Sprintf("The %s %q is invalid: %s: %s", details.Kind, details.Name, details.Causes[0].Field, details.Causes[0].Message), nil
+	}
+	return title(mapping, args[1]) + " patched", err
+}
+
+// remove deletes an object and waits until this very object is gone.
+func (s shell) remove(ctx context.Context, kind, name string) (string, error) {
+	mapping, err := s.mapping(ctx, kind)
+	if err != nil {
+		return "", err
+	}
+	obj, err := s.get(ctx, mapping.GroupVersionKind, name)
+	if err != nil {
+		return "", err
+	}
+	s.delete(obj)
+	testkit.Eventually(s.t, soon, func(ctx context.Context) error {
+		now, err := s.get(ctx, mapping.GroupVersionKind, name)
+		if err == nil && now.GetUID() == obj.GetUID() {
+			return fmt.Errorf("%s %s is still there: %v", kind, name, now.Object["status"])
+		}
+		return client.IgnoreNotFound(err)
+	})
+	return "", nil
+}
+
+// mapping finds a kind by its name or by that of its resource. It asks anew each time, since pages install CRDs.
+func (s shell) mapping(_ context.Context, name string) (*meta.RESTMapping, error) {
+	lister, err := discovery.NewDiscoveryClientForConfig(s.config)
+	if err != nil {
+		return nil, err
+	}
+	resources, err := restmapper.GetAPIGroupResources(lister)
+	if err != nil {
+		return nil, err
+	}
+	mapper := restmapper.NewDiscoveryRESTMapper(resources)
+	gvk, err := mapper.KindFor(schema.GroupVersionResource{Resource: strings.ToLower(name)})
+	if err != nil {
+		return nil, err
+	}
+	return mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+}
+
+// title names an object as kubectl does.
+func title(mapping *meta.RESTMapping, name string) string {
+	resource := strings.ToLower(mapping.GroupVersionKind.Kind)
+	if mapping.Resource.Group != "" {
+		resource += "." + mapping.Resource.Group
+	}
+	return resource + "/" + name
+}
