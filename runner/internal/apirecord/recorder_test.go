@@ -2,6 +2,7 @@ package apirecord_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io"
@@ -9,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -27,89 +28,98 @@ var (
 
 const configMap = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"c","namespace":"a","uid":"u1","resourceVersion":"7"},"data":{"k":"v"}}`
 
-func answer(code int, contentType, body string) *http.Response {
-	return &http.Response{
-		StatusCode:    code,
-		Header:        http.Header{"Content-Type": {contentType}},
-		Body:          io.NopCloser(strings.NewReader(body)),
-		ContentLength: int64(len(body)),
+// reply is what the API server says.
+type reply struct {
+	code        int    // default 200
+	contentType string // default JSON
+	body        string
+	encoding    string
+}
+
+func (r reply) response() *http.Response {
+	resp := &http.Response{
+		StatusCode:    cmp.Or(r.code, http.StatusOK),
+		Header:        http.Header{"Content-Type": {cmp.Or(r.contentType, "application/json")}},
+		Body:          io.NopCloser(strings.NewReader(r.body)),
+		ContentLength: int64(len(r.body)),
 	}
+	if r.encoding != "" {
+		resp.Header.Set("Content-Encoding", r.encoding)
+	}
+	return resp
+}
+
+// passTo lets a recorder see the reply to a request, and returns what a client then reads.
+func (r reply) passTo(t *testing.T, recorder *apirecord.Recorder, req apirecord.Request) string {
+	t.Helper()
+	resp := r.response()
+	defer resp.Body.Close()
+	recorder.Observe(req, resp)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }
 
 func TestWrites(t *testing.T) {
 	for _, tc := range []struct {
 		why  string
 		req  apirecord.Request
-		resp *http.Response
+		resp reply
 		want []engine.Write
 	}{
 		{
 			why: "a created object is named by its answer", req: createMap,
-			resp: answer(http.StatusCreated, "application/json", configMap),
+			resp: reply{code: http.StatusCreated, body: configMap},
 			want: []engine.Write{{GVK: mapGVK, Namespace: "a", Name: "c", UID: "u1", ResourceVersion: "7"}},
 		},
 		{
 			why: "most kinds answer a deletion with a Status, which says only which object is gone", req: deleteMap,
-			resp: answer(http.StatusOK, "application/json",
-				`{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"c","kind":"configmaps","uid":"u1"}}`),
+			resp: reply{body: `{"kind":"Status","apiVersion":"v1","status":"Success","details":{"name":"c","kind":"configmaps","uid":"u1"}}`},
 			want: []engine.Write{{GVK: schema.GroupVersionKind{Version: "v1"}, Namespace: "a", Name: "c", UID: "u1", Deleted: true}},
 		},
 		{
 			why: "one with finalizers is answered with", req: deleteMap,
-			resp: answer(http.StatusOK, "application/json; charset=utf-8", configMap),
+			resp: reply{code: http.StatusOK, contentType: "application/json; charset=utf-8", body: configMap},
 			want: []engine.Write{{GVK: mapGVK, Namespace: "a", Name: "c", UID: "u1", ResourceVersion: "7", Deleted: true}},
 		},
 		{
 			why: "an answer that cannot be read is still a change", req: deleteMap,
-			resp: answer(http.StatusOK, "text/html", "<p>gone</p>"),
+			resp: reply{code: http.StatusOK, contentType: "text/html", body: "<p>gone</p>"},
 			want: []engine.Write{{GVK: schema.GroupVersionKind{Version: "v1"}, Namespace: "a", Name: "c", Deleted: true}},
 		},
 		{
 			why: "so is one that breaks off", req: createMap,
-			resp: answer(http.StatusCreated, "application/json", configMap[:40]),
+			resp: reply{code: http.StatusCreated, body: configMap[:40]},
 			want: []engine.Write{{GVK: schema.GroupVersionKind{Version: "v1"}, Namespace: "a"}},
 		},
 		{
 			why: "and one that is too long to keep", req: createMap,
-			resp: answer(http.StatusCreated, "application/json", configMap+strings.Repeat(" ", 4<<20)),
+			resp: reply{code: http.StatusCreated, body: configMap+strings.Repeat(" ", 4<<20)},
 			want: []engine.Write{{GVK: schema.GroupVersionKind{Version: "v1"}, Namespace: "a"}},
 		},
-		{why: "a refusal changes nothing", req: createMap, resp: answer(http.StatusConflict, "application/json", configMap)},
-		{why: "neither does a read", req: getMap, resp: answer(http.StatusOK, "application/json", configMap)},
+		{why: "a refusal changes nothing", req: createMap, resp: reply{code: http.StatusConflict, body: configMap}},
+		{why: "neither does a read", req: getMap, resp: reply{body: configMap}},
 		{
 			why: "nor a dry run", req: apirecord.Request{Verb: "create", Version: "v1", Resource: "configmaps", DryRun: true},
-			resp: answer(http.StatusCreated, "application/json", configMap),
+			resp: reply{code: http.StatusCreated, body: configMap},
 		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			var recorder apirecord.Recorder
-			recorder.Observe(tc.req, tc.resp)
-			drain(t, tc.resp)
-			if diff := cmp.Diff(tc.want, recorder.Writes()); diff != "" {
+			tc.resp.passTo(t, &recorder, tc.req)
+			if diff := gocmp.Diff(tc.want, recorder.Writes()); diff != "" {
 				t.Errorf("Writes() (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func drain(t *testing.T, resp *http.Response) string {
-	t.Helper()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := resp.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 func TestSameStateIsWrittenOnce(t *testing.T) {
 	var recorder apirecord.Recorder
 	for range 3 { // an empty patch is answered with the object as it was
-		resp := answer(http.StatusOK, "application/json", configMap)
-		recorder.Observe(createMap, resp)
-		drain(t, resp)
+		reply{body: configMap}.passTo(t, &recorder, createMap)
 	}
 	if got := len(recorder.Writes()); got != 1 {
 		t.Errorf("%d writes for one state, want 1", got)
@@ -120,10 +130,8 @@ func TestWritesAreBounded(t *testing.T) {
 	const most = 16 << 10
 	var recorder apirecord.Recorder
 	for i := range most + 1 {
-		resp := answer(http.StatusOK, "application/json",
-			fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"u","resourceVersion":"%d"}}`, i+1))
-		recorder.Observe(createMap, resp)
-		drain(t, resp)
+		resp := reply{body: fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"u","resourceVersion":"%d"}}`, i+1)}
+		resp.passTo(t, &recorder, createMap)
 	}
 	writes := recorder.Writes()
 	if len(writes) > most {
@@ -143,12 +151,8 @@ func TestAnswerPassesUnchanged(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	resp := answer(http.StatusCreated, "application/json", zipped.String())
-	resp.Header.Set("Content-Encoding", "gzip")
-
 	var recorder apirecord.Recorder
-	recorder.Observe(createMap, resp)
-	if got := drain(t, resp); got != zipped.String() {
+	if got := (reply{encoding: "gzip", body: zipped.String()}).passTo(t, &recorder, createMap); got != zipped.String() {
 		t.Error("the answer was altered")
 	}
 	if got := recorder.Writes()[0].UID; got != "u1" {
@@ -157,7 +161,7 @@ func TestAnswerPassesUnchanged(t *testing.T) {
 }
 
 func TestAnswerThatIsNotReadToItsEnd(t *testing.T) {
-	resp := answer(http.StatusCreated, "application/json", configMap)
+	resp := reply{body: configMap}.response()
 	var recorder apirecord.Recorder
 	recorder.Observe(createMap, resp)
 	if err := resp.Body.Close(); err != nil {
@@ -171,10 +175,9 @@ func TestAnswerThatIsNotReadToItsEnd(t *testing.T) {
 func TestDenials(t *testing.T) {
 	var recorder apirecord.Recorder
 	refuse := func(name, resource string) {
-		resp := answer(http.StatusForbidden, "application/json", fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","code":403,
-			"message":"x is forbidden: User \"u\" cannot get resource \"%s\" in API group \"\" in the namespace \"a\""}`, resource))
-		recorder.Observe(apirecord.Request{Verb: "get", Resource: resource, Namespace: "a", Name: name}, resp)
-		drain(t, resp)
+		resp := reply{code: http.StatusForbidden, body: fmt.Sprintf(`{"kind":"Status","apiVersion":"v1","code":403,
+			"message":"x is forbidden: User \"u\" cannot get resource \"%s\" in API group \"\" in the namespace \"a\""}`, resource)}
+		resp.passTo(t, &recorder, apirecord.Request{Verb: "get", Resource: resource, Namespace: "a", Name: name})
 	}
 	refuse("one", "secrets")
 	refuse("two", "secrets")
@@ -204,19 +207,18 @@ func TestSeen(t *testing.T) {
 	other := getMap
 	other.Name = "other"
 	for _, req := range []apirecord.Request{createMap, dryRun, getMap, list, other} {
-		resp := answer(http.StatusOK, "application/json", configMap)
-		recorder.Observe(req, resp)
-		drain(t, resp)
+		reply{body: configMap}.passTo(t, &recorder, req)
 	}
 	want := []string{"create ConfigMap/c", "create ConfigMap/c", "get ConfigMap/c"}
-	if diff := cmp.Diff(want, seen); diff != "" {
+	if diff := gocmp.Diff(want, seen); diff != "" {
 		t.Errorf("seen (-want +got):\n%s", diff)
 	}
 }
 
 func TestStreamsAreLeftAlone(t *testing.T) {
 	recorder := apirecord.Recorder{Inspect: func(apirecord.Request) bool { return true }}
-	resp := answer(http.StatusOK, "application/json;stream=watch", configMap)
+	resp := reply{contentType: "application/json;stream=watch", body: configMap}.response()
+	defer resp.Body.Close()
 	body := resp.Body
 	recorder.Observe(getMap, resp)
 	if resp.Body != body {

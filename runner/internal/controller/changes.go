@@ -3,6 +3,7 @@ package controller
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,10 +28,12 @@ type changeFilter struct {
 // triggerOf returns why the step from old to new wakes the resource; ok is false when it does not.
 func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger engine.Trigger, ok bool) {
 	switch {
+	case obj.GetDeletionTimestamp() != nil && f.steered(old, obj):
+		return engine.TriggerRequest, true
+	case obj.GetDeletionTimestamp() != nil && contentChanged(old, obj) && old.GetDeletionTimestamp() != nil:
+		return engine.TriggerSpec, true // what the finalizer failed over may have been put right
 	case obj.GetDeletionTimestamp() != nil:
-		// A resource on its way out is looked at whenever something about it changes, since that may be the
-		// last event: someone's finalizer goes, or the one that was missing is there.
-		return engine.TriggerDeletion, old.GetDeletionTimestamp() == nil || !equality.Semantic.DeepEqual(old.GetFinalizers(), obj.GetFinalizers())
+		return engine.TriggerDeletion, old.GetDeletionTimestamp() == nil || !slices.Equal(old.GetFinalizers(), obj.GetFinalizers())
 	case contentChanged(old, obj):
 		return engine.TriggerSpec, true
 	case f.matches(old) != f.matches(obj):

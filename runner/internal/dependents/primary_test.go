@@ -110,7 +110,7 @@ func TestWhichChildrenAreWanted(t *testing.T) {
 	}
 }
 
-func parse(t testing.TB, text string) *unstructured.Unstructured {
+func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	obj := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(text), &obj.Object); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -18,6 +19,7 @@ import (
 // desk is a registry with one stream of ConfigMaps, fed by hand.
 type desk struct {
 	*Registry
+	t      *testing.T
 	stream *stream
 	clock  *testclock.FakeClock
 	woken  []string
@@ -27,7 +29,7 @@ var appX = engine.Owner{APIVersion: "example.com/v1", Kind: "App", Namespace: "a
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	d := &desk{clock: testclock.NewFakeClock(time.Unix(1e9, 0))}
+	d := &desk{t: t, clock: testclock.NewFakeClock(time.Unix(1e9, 0))}
 	registry, err := New(Config{RESTConfig: &rest.Config{Host: "localhost"}, Log: logr.Discard(), Clock: d.clock})
 	if err != nil {
 		t.Fatal(err)
@@ -66,10 +68,16 @@ func wrote(version int) engine.Write {
 	return engine.Write{GVK: mapGVK, Namespace: "a", Name: "c", UID: "c1", ResourceVersion: fmt.Sprint(version)}
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
+func (d *desk) add(obj *unstructured.Unstructured)    { d.check(d.stream.Add(obj)) }
+func (d *desk) update(obj *unstructured.Unstructured) { d.check(d.stream.Update(obj)) }
+func (d *desk) delete(obj *unstructured.Unstructured) { d.check(d.stream.Delete(obj)) }
+
+func (d *desk) list(objects ...any) { d.check(d.stream.Replace(objects, "9")) }
+
+func (d *desk) check(err error) {
+	d.t.Helper()
 	if err != nil {
-		t.Fatal(err)
+		d.t.Fatal(err)
 	}
 }
 
@@ -77,145 +85,145 @@ func TestWhatWakes(t *testing.T) {
 	const edited, deleted = "x: c edited", "x: c deleted"
 	for _, tc := range []struct {
 		why  string
-		do   func(t *testing.T, d *desk)
+		do   func(d *desk)
 		want []string
 	}{
 		{
 			why: "a child that is seen for the first time is no news",
-			do:  func(t *testing.T, d *desk) { must(t, d.stream.Add(child(1, "v"))) },
+			do:  func(d *desk) { d.add(child(1, "v")) },
 		},
 		{
 			why: "an edit is",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Update(child(2, "w")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.update(child(2, "w"))
 			},
 			want: []string{edited},
 		},
 		{
 			why: "an event without a change of what matters is not",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Update(child(2, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.update(child(2, "v"))
 			},
 		},
 		{
 			why: "a deletion is",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Delete(child(2, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.delete(child(2, "v"))
 			},
 			want: []string{deleted},
 		},
 		{
 			why: "a child on its way out is news when it is gone, not before",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				going := child(2, "w")
-				must(t, unstructured.SetNestedField(going.Object, "2026-01-01T00:00:00Z", "metadata", "deletionTimestamp"))
-				must(t, d.stream.Update(going))
-				must(t, d.stream.Delete(going))
+				going.SetDeletionTimestamp(&metav1.Time{Time: d.clock.Now()})
+				d.update(going)
+				d.delete(going)
 			},
 			want: []string{deleted},
 		},
 		{
 			why: "who takes our reference away is noticed",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				orphan := child(2, "v")
 				orphan.SetOwnerReferences(nil)
-				must(t, d.stream.Update(orphan))
+				d.update(orphan)
 			},
 			want: []string{edited},
 		},
 		{
 			why: "a list says the same again",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Replace([]any{child(1, "v")}, "9"))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.list(child(1, "v"))
 			},
 		},
 		{
 			why: "a list shows what was missed while the watch was broken: an edit",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Replace([]any{child(5, "w")}, "9"))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.list(child(5, "w"))
 			},
 			want: []string{edited},
 		},
 		{
 			why: "a list shows what was missed while the watch was broken: a deletion",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
-				must(t, d.stream.Replace(nil, "9"))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
+				d.list()
 			},
 			want: []string{deleted},
 		},
 		{
 			why: "a child that was deleted and made anew as it was needs no repair",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				again := child(5, "v")
 				again.SetUID("c2")
-				must(t, d.stream.Replace([]any{again}, "9"))
+				d.list(again)
 			},
 		},
 		{
 			why: "a child that was made anew in another way does",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				again := child(5, "w")
 				again.SetUID("c2")
-				must(t, d.stream.Replace([]any{again}, "9"))
+				d.list(again)
 			},
 			want: []string{edited},
 		},
 		{
 			why: "an own write, event first",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
-				must(t, d.stream.Update(child(2, "w")))
+				d.update(child(2, "w"))
 				d.EndRun(appX, []engine.Write{wrote(2)})
 			},
 		},
 		{
 			why: "an own write, event after the end of the run",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
 				d.EndRun(appX, []engine.Write{wrote(2)})
-				must(t, d.stream.Update(child(2, "w")))
+				d.update(child(2, "w"))
 			},
 		},
 		{
 			why: "an own write, event in the middle of the next run",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
 				d.EndRun(appX, []engine.Write{wrote(2)})
 				d.BeginRun(appX)
-				must(t, d.stream.Update(child(2, "w")))
+				d.update(child(2, "w"))
 				d.EndRun(appX, nil)
 			},
 		},
 		{
 			why: "an own deletion, of which the version is not known",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
-				must(t, d.stream.Delete(child(2, "v")))
+				d.delete(child(2, "v"))
 				d.EndRun(appX, []engine.Write{{UID: "c1", Deleted: true}})
 			},
 		},
 		{
 			why: "an edit by somebody else during a run waits for its end and wakes once",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
-				must(t, d.stream.Update(child(2, "w")))
-				must(t, d.stream.Update(child(3, "z")))
-				must(t, d.stream.Update(child(4, "y")))
+				d.update(child(2, "w"))
+				d.update(child(3, "z"))
+				d.update(child(4, "y"))
 				d.woken = append(d.woken, "end")
 				d.EndRun(appX, []engine.Write{wrote(2)})
 			},
@@ -223,34 +231,34 @@ func TestWhatWakes(t *testing.T) {
 		},
 		{
 			why: "another resource's run is no excuse",
-			do: func(t *testing.T, d *desk) {
+			do: func(d *desk) {
 				other := appX
 				other.Name = "y"
-				must(t, d.stream.Add(child(1, "v")))
+				d.add(child(1, "v"))
 				d.BeginRun(other)
-				must(t, d.stream.Update(child(2, "w")))
+				d.update(child(2, "w"))
 			},
 			want: []string{edited},
 		},
 		{
 			why: "a write of long ago does not cover an edit of today",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.EndRun(appX, []engine.Write{wrote(2)})
 				d.clock.Step(11 * time.Minute)
 				d.EndRun(appX, nil)
-				must(t, d.stream.Update(child(2, "w")))
+				d.update(child(2, "w"))
 			},
 			want: []string{edited},
 		},
 		{
 			why: "too many changes to remember wake",
-			do: func(t *testing.T, d *desk) {
-				must(t, d.stream.Add(child(1, "v")))
+			do: func(d *desk) {
+				d.add(child(1, "v"))
 				d.BeginRun(appX)
 				writes := []engine.Write{}
 				for i := range maxWaiting + 1 {
-					must(t, d.stream.Update(child(i+2, fmt.Sprint(i))))
+					d.update(child(i+2, fmt.Sprint(i)))
 					writes = append(writes, wrote(i+2))
 				}
 				d.EndRun(appX, writes)
@@ -259,20 +267,20 @@ func TestWhatWakes(t *testing.T) {
 		},
 		{
 			why: "what belongs to nobody is not kept",
-			do: func(t *testing.T, d *desk) {
+			do: func(d *desk) {
 				stray := child(1, "v")
 				stray.SetOwnerReferences(nil)
-				must(t, d.stream.Replace([]any{stray}, "9"))
-				must(t, d.stream.Update(stray))
+				d.list(stray)
+				d.update(stray)
 				if n := len(d.stream.records); n != 0 {
-					t.Errorf("%d records are kept of objects without an owner", n)
+					d.t.Errorf("%d records are kept of objects without an owner", n)
 				}
 			},
 		},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			d := newDesk(t)
-			tc.do(t, d)
+			tc.do(d)
 			if diff := cmp.Diff(tc.want, d.woken); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)
 			}

@@ -43,35 +43,35 @@ type realStage struct {
 	namespace string
 }
 
-func newRealStage(t testing.TB, options ...func(*proxy.Config)) *realStage {
-	t.Helper()
-	admin := testkit.Cluster(t)
-	c := testkit.Client(t, admin)
-	testkit.InstallCRD(t, admin, appGVK)
-	testkit.InstallCRD(t, admin, siteGVK, testkit.ClusterScoped)
-	return &realStage{stage: newStage(t, admin, options...), admin: c, config: admin, namespace: testkit.Namespace(t, c)}
+func newRealStage(tb testing.TB, options ...func(*proxy.Config)) *realStage {
+	tb.Helper()
+	admin := testkit.Cluster(tb)
+	c := testkit.Client(tb, admin)
+	testkit.InstallCRD(tb, admin, appGVK)
+	testkit.InstallCRD(tb, admin, siteGVK, testkit.ClusterScoped)
+	return &realStage{stage: newStage(tb, admin, options...), admin: c, config: admin, namespace: testkit.Namespace(tb, c)}
 }
 
 // app makes a resource that runs can be for.
-func (s *realStage) app(t testing.TB, name string) engine.Owner {
-	t.Helper()
-	return s.resource(t, testkit.Object(appGVK, s.namespace, name, nil))
+func (s *realStage) app(tb testing.TB, name string) engine.Owner {
+	tb.Helper()
+	return s.resource(tb, testkit.Object(appGVK, s.namespace, name, nil))
 }
 
 // resource makes obj on the API server.
-func (s *realStage) resource(t testing.TB, obj *unstructured.Unstructured) engine.Owner {
-	t.Helper()
-	if err := s.admin.Create(t.Context(), obj); err != nil {
-		t.Fatal(err)
+func (s *realStage) resource(tb testing.TB, obj *unstructured.Unstructured) engine.Owner {
+	tb.Helper()
+	if err := s.admin.Create(tb.Context(), obj); err != nil {
+		tb.Fatal(err)
 	}
-	s.cleanUp(t, obj)
+	s.cleanUp(tb, obj)
 	return engine.Owner{APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID()}
 }
 
 // cleanUp deletes what the end of the test's namespace does not.
-func (s *realStage) cleanUp(t testing.TB, obj client.Object) {
+func (s *realStage) cleanUp(tb testing.TB, obj client.Object) {
 	if obj.GetNamespace() == "" {
-		t.Cleanup(func() { _ = s.admin.Delete(context.Background(), obj) })
+		tb.Cleanup(func() { _ = s.admin.Delete(context.Background(), obj) })
 	}
 }
 

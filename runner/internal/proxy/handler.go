@@ -30,12 +30,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{session: session}
 	e.req, e.object = apirecord.ParseRequest(r)
-	r, done := bound(w, r, session)
+	ctx, done := bound(r.Context(), w, session)
 	defer done()
 	if e.object && p.marks(session, e.req) {
 		markBody(r, session.mark(e.req.Namespace))
 	}
-	p.upstream.ServeHTTP(w, r.WithContext(withExchange(r.Context(), e)))
+	p.upstream.ServeHTTP(w, r.WithContext(withExchange(ctx, e)))
 }
 
 // addressed reports whether a request was meant for the proxy, by any name of loopback. A web page that was tricked
@@ -58,19 +58,20 @@ func impersonates(header http.Header) bool {
 	return false
 }
 
-// bound ends a request with its session, even if the client neither sends nor takes anything more.
-func bound(w http.ResponseWriter, r *http.Request, session *Session) (*http.Request, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(r.Context())
+// bound returns a context for a request that ends with the session too, even if the client neither sends nor takes
+// anything more.
+func bound(ctx context.Context, w http.ResponseWriter, session *Session) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
 	control := http.NewResponseController(w)
 	broken := make(chan struct{})
-	unbind := context.AfterFunc(session.ctx, func() {
+	unbind := context.AfterFunc(session.ctx, func() { //nolint:contextcheck // it is the session's end that is waited for
 		defer close(broken)
 		cancel()
 		past := time.Unix(1, 0)
 		_ = control.SetReadDeadline(past) // fails for a connection that was taken over; that ends with ctx
 		_ = control.SetWriteDeadline(past)
 	})
-	return r.WithContext(ctx), func() {
+	return ctx, func() {
 		if !unbind() {
 			<-broken // w must not be touched when the handler is over
 		}

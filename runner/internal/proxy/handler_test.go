@@ -16,7 +16,7 @@ import (
 )
 
 func TestWhoIsLetIn(t *testing.T) {
-	s := newFakeStage(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "passed") })
+	s := newFakeStage(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "passed") })
 	session, closed := s.open(t, owner("a", "x")), s.open(t, owner("a", "y"))
 	good, old := "Bearer "+through(t, session).BearerToken, "Bearer "+through(t, closed).BearerToken
 	closed.Close()
@@ -130,7 +130,7 @@ func TestImpersonatedProxyActsForNobodyElse(t *testing.T) {
 // TestStreamsAreNotHeldBack reads each line of an endless answer before the next one is written.
 func TestStreamsAreNotHeldBack(t *testing.T) {
 	next := make(chan string)
-	s := newFakeStage(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newFakeStage(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json;stream=watch")
 		w.(http.Flusher).Flush()
 		for line := range next {
@@ -150,7 +150,7 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 	close(next)
 }
 
-func get(t testing.TB, client *http.Client, url string) *http.Response {
+func get(t *testing.T, client *http.Client, url string) *http.Response {
 	t.Helper()
 	req := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
 	resp, err := client.Do(req)

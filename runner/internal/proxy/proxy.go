@@ -109,9 +109,11 @@ func New(config Config) (*Proxy, error) {
 // listen opens a port on loopback. By IPv4, as an address and not as a name, so that no client has to look a name
 // up or to try IPv6 first; by IPv6 only where there is nothing else.
 func listen(port int) (net.Listener, error) {
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	var config net.ListenConfig
+	ctx := context.Background() // listening waits for nothing
+	listener, err := config.Listen(ctx, "tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
-		listener, err = net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(port)))
+		listener, err = config.Listen(ctx, "tcp6", net.JoinHostPort("::1", strconv.Itoa(port)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the proxy's port: %w", err)

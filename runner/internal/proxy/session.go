@@ -32,7 +32,7 @@ type Session struct {
 	primary  schema.GroupVersionKind
 	token    string
 	recorder apirecord.Recorder
-	ctx      context.Context // ends with the session
+	ctx      context.Context //nolint:containedctx // it lives as long as the session, which spans many calls
 	cancel   context.CancelFunc
 	requests sync.WaitGroup // being answered
 

@@ -46,8 +46,8 @@ type stage struct {
 }
 
 // newStage starts a proxy in front of an API server.
-func newStage(t testing.TB, config *rest.Config, options ...func(*proxy.Config)) *stage {
-	t.Helper()
+func newStage(tb testing.TB, config *rest.Config, options ...func(*proxy.Config)) *stage {
+	tb.Helper()
 	s := &stage{children: &watched{}}
 	c := proxy.Config{
 		RESTConfig:  config,
@@ -61,27 +61,27 @@ func newStage(t testing.TB, config *rest.Config, options ...func(*proxy.Config))
 	}
 	p, err := proxy.New(c)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		if err := p.Start(ctx); err != nil {
-			t.Errorf("Start: %v", err)
+			tb.Errorf("Start: %v", err)
 		}
 	}()
 	s.Proxy, s.stop = p, func() { cancel(); <-ended }
-	t.Cleanup(s.stop)
+	tb.Cleanup(s.stop)
 	return s
 }
 
 // newFakeStage starts a proxy in front of a handler that stands for the API server.
-func newFakeStage(t testing.TB, handler http.HandlerFunc, options ...func(*proxy.Config)) *stage {
-	t.Helper()
+func newFakeStage(tb testing.TB, handler http.HandlerFunc, options ...func(*proxy.Config)) *stage {
+	tb.Helper()
 	upstream := httptest.NewServer(handler)
-	t.Cleanup(upstream.Close)
-	return newStage(t, &rest.Config{Host: upstream.URL, BearerToken: "operator"}, options...)
+	tb.Cleanup(upstream.Close)
+	return newStage(tb, &rest.Config{Host: upstream.URL, BearerToken: "operator"}, options...)
 }
 
 // owner returns a resource that exists nowhere; for a fake API server it does.
@@ -90,39 +90,39 @@ func owner(namespace, name string) engine.Owner {
 }
 
 // open begins a session that ends with the test at the latest.
-func (s *stage) open(t testing.TB, owner engine.Owner) *proxy.Session {
-	t.Helper()
+func (s *stage) open(tb testing.TB, owner engine.Owner) *proxy.Session {
+	tb.Helper()
 	session, err := s.Open(owner)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { session.Close() })
+	tb.Cleanup(func() { session.Close() })
 	return session
 }
 
 // through returns the configuration of a client that uses the session's kubeconfig.
-func through(t testing.TB, session *proxy.Session) *rest.Config {
-	t.Helper()
+func through(tb testing.TB, session *proxy.Session) *rest.Config {
+	tb.Helper()
 	kubeconfig, err := session.Kubeconfig()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	config.QPS = -1
 	return config
 }
 
 // httpThrough returns a plain HTTP client that uses the session's kubeconfig.
-func httpThrough(t testing.TB, session *proxy.Session) *http.Client {
-	t.Helper()
-	client, err := rest.HTTPClientFor(through(t, session))
+func httpThrough(tb testing.TB, session *proxy.Session) *http.Client {
+	tb.Helper()
+	client, err := rest.HTTPClientFor(through(tb, session))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(client.CloseIdleConnections)
+	tb.Cleanup(client.CloseIdleConnections)
 	return client
 }
 

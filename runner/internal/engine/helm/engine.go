@@ -48,9 +48,9 @@ func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
 	case ctx.Err() != nil:
 		result = engine.Result{Outcome: engine.Cancelled}
 	case job.Mode == engine.Finalize:
-		result = r.finalize()
+		result = r.finalize() //nolint:contextcheck // a run holds its context
 	default:
-		result = r.reconcile()
+		result = r.reconcile() //nolint:contextcheck // a run holds its context
 	}
 	return r.finish(outer, result)
 }

@@ -199,3 +199,33 @@ func TestNames(t *testing.T) {
 	}
 	w.run(e, finalize(clusterScoped), engine.Succeeded)
 }
+
+// A Job's template cannot be changed: the upgrade says what to do, and history stays bounded while nobody does.
+func TestImmutableFieldInAnUpgrade(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "keep")
+	writeFile(t, dir+"/templates/job.yaml", `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: {{ .Release.Name }}}
+spec:
+  template:
+    metadata: {labels: {message: {{ .Values.message }}}}
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: example.com/job:1}]
+`)
+	e := w.engine(dir)
+	w.did(e, w.job("one", map[string]any{"message": "a"}), engine.ActionInstall)
+	for range 3 {
+		result := w.run(e, w.job("one", map[string]any{"message": "b"}), engine.Transient)
+		if result.Reason != engine.ReasonUpgradeFailed || !strings.Contains(result.Message, "delete the object") {
+			t.Errorf("reason %s, message %q", result.Reason, result.Message)
+		}
+	}
+	if diff := cmp.Diff([]string{"deployed", "failed"}, w.revisions("one")); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+	w.delete(jobs, w.namespace, "one")
+	w.did(e, w.job("one", map[string]any{"message": "b"}), engine.ActionUpgrade)
+}

@@ -155,7 +155,12 @@ func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Uns
 		return fmt.Errorf("release %q in namespace %q claims it too: %w",
 			live.GetAnnotations()[releaseNameAnnotation], live.GetAnnotations()[releaseSpaceAnnotation], errClaimed)
 	}
-	patch, differs, err := drift.New(want).Diff(live)
+	return r.putBack(out, helper, info, live)
+}
+
+// putBack patches an object so that it holds what the manifest says.
+func (r *run) putBack(out *report, helper *resource.Helper, info *resource.Info, live *unstructured.Unstructured) error {
+	patch, differs, err := drift.New(object(info)).Diff(live)
 	key := vainKey{owner: r.job.Owner.UID, child: childOf(info)}
 	if err != nil || !differs || r.e.inVain(key, patch.Signature) {
 		return err
@@ -168,6 +173,7 @@ func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Uns
 		r.e.wasInVain(key, patch.Signature)
 		return nil
 	}
+	name := title(info, r.job.Owner.Namespace)
 	out.changed = append(out.changed, name)
 	r.tell.object(name, "put back "+fields(patch))
 	return nil

@@ -181,3 +181,25 @@ func TestChildThatIsBeingDeletedIsMadeAnewOnceGone(t *testing.T) {
 		t.Error("the ConfigMap was not made anew")
 	}
 }
+
+// A Job that is deleted when it has finished would be run again and again.
+func TestFinishedJobsAreNotRunAgain(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "keep")
+	writeFile(t, dir+"/templates/job.yaml", `
+apiVersion: batch/v1
+kind: Job
+metadata: {name: {{ .Release.Name }}}
+spec:
+  ttlSecondsAfterFinished: 3600
+  template: {spec: {restartPolicy: Never, containers: [{name: main, image: example.com/job:1}]}}
+`)
+	e := w.engine(dir)
+	job := w.job("one", nil)
+	w.did(e, job, engine.ActionInstall)
+	w.delete(jobs, w.namespace, "one") // as the TTL controller does
+	w.did(e, verified(job), engine.ActionNone)
+	if w.exists(jobs, w.namespace, "one") {
+		t.Error("the Job is there again")
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -301,4 +302,30 @@ func TestSomeoneElsesPendingReleaseIsWaitedFor(t *testing.T) {
 	}
 	later := w.engine("plain", func(c *Config) { c.Clock = fixedClock{time.Now().Add(busyFor + time.Minute)} })
 	w.run(later, w.job("one", nil), engine.Changed)
+}
+
+// Helm upgrades a custom resource by comparing two manifests, both of which name the owner; the live one does not.
+func TestTakeOverByUpgradeGivesCustomResourcesTheirOwner(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "plain")
+	writeFile(t, dir+"/templates/app.yaml", `
+apiVersion: `+appKind.Group+`/v1
+kind: App
+metadata: {name: {{ .Release.Name }}-child}
+spec: {message: {{ .Values.message }}}
+`)
+	act := action.NewInstall(w.stock())
+	act.ReleaseName, act.Namespace = "one", w.namespace
+	c, err := loader.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := act.Run(c, map[string]any{"message": "old"}); err != nil {
+		t.Fatal(err)
+	}
+	job := w.job("one", map[string]any{"message": "new"})
+	w.did(w.engine(dir), job, engine.ActionUpgrade)
+	if child := w.get(appKind, w.namespace, "one-child"); !ownedBy(child, job.Owner) {
+		t.Errorf("the custom resource has owners %v", child.GetOwnerReferences())
+	}
 }

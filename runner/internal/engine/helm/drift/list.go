@@ -8,19 +8,13 @@ import (
 
 func (d *differ) listField(path string, want []any, live any, r rule, parent schema) (any, bool) {
 	current, ok := live.([]any)
-	switch {
-	case !ok && live == nil && len(want) == 0:
-		return nil, false
-	case !ok:
+	if !ok {
+		if live == nil && len(want) == 0 {
+			return nil, false
+		}
 		return d.differs(path, withoutNulls(want))
 	}
-	if path == "metadata.ownerReferences" {
-		r.mergeKey, r.merge = "uid", true
-	}
-	if r.mergeKey == "" && !parent.known() && distinct(want, "name") && distinct(current, "name") {
-		r.mergeKey, r.merge = "name", true // how nearly every list of objects tells its items apart
-	}
-	switch {
+	switch r = r.orGuess(path, want, current, parent); {
 	case r.merge && r.mergeKey != "" && distinct(want, r.mergeKey) && distinct(current, r.mergeKey):
 		return d.keyedList(path, want, current, r)
 	case r.merge && r.mergeKey == "" && d.strategic:
@@ -28,6 +22,18 @@ func (d *differ) listField(path string, want []any, live any, r rule, parent sch
 	default:
 		return d.plainList(path, want, current, r.merge)
 	}
+}
+
+// orGuess returns how to merge a list of a kind whose lists nobody described: owners by identity, and other objects
+// by name, which is how nearly every list of objects tells its items apart.
+func (r rule) orGuess(path string, want, live []any, parent schema) rule {
+	switch {
+	case path == "metadata.ownerReferences":
+		r.mergeKey, r.merge = "uid", true
+	case r.mergeKey == "" && !parent.known() && distinct(want, "name") && distinct(live, "name"):
+		r.mergeKey, r.merge = "name", true
+	}
+	return r
 }
 
 // plainList is for lists that are one value. Items may have more fields than wanted, since the API server fills in

@@ -1,0 +1,65 @@
+package controller
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+func TestNotesNameTheMostUrgentCause(t *testing.T) {
+	key := types.NamespacedName{Namespace: "ns", Name: "thing"}
+	n := newNotes()
+	n.plan(key, engine.TriggerPeriod)
+	n.add(key, engine.TriggerDependent)
+	n.add(key, engine.TriggerSpec)
+	n.add(key, engine.TriggerInitial)
+	if got := n.take(key); got != engine.TriggerSpec {
+		t.Errorf("the cause is %q, want the most urgent of those noted", got)
+	}
+	if got := n.take(key); got != engine.TriggerRetry {
+		t.Errorf("the cause is %q after all were taken; what was planned belongs to the run that has begun", got)
+	}
+	n.plan(key, engine.TriggerPeriod)
+	if got := n.take(key); got != engine.TriggerPeriod {
+		t.Errorf("the cause is %q, want what was planned", got)
+	}
+	n.add(key, engine.TriggerSpec)
+	n.forget(key)
+	if len(n.waiting)+len(n.planned) != 0 {
+		t.Error("a resource that is gone is remembered")
+	}
+}
+
+func TestPrioritiesFollowUrgency(t *testing.T) {
+	order := []engine.Trigger{
+		engine.TriggerDeletion, engine.TriggerSpec, engine.TriggerMetadata, engine.TriggerRequest, engine.TriggerDependent,
+		engine.TriggerRetry, engine.TriggerPeriod, engine.TriggerInitial,
+	}
+	for i := range order[1:] {
+		if priorityOf(order[i]) <= priorityOf(order[i+1]) {
+			t.Errorf("%s does not come before %s", order[i], order[i+1])
+		}
+	}
+}
+
+func TestDenialsAreToldOnce(t *testing.T) {
+	create := engine.Denial{Verb: "create", Resource: "configmaps", Namespace: "ns"}
+	list := engine.Denial{Verb: "list", Group: "apps", Resource: "deployments"}
+	l := &denialLog{}
+	if got := l.fresh([]engine.Denial{create, create, list}); len(got) != 2 {
+		t.Errorf("%d of two missing rights are told", len(got))
+	}
+	if got := l.fresh([]engine.Denial{list, create}); len(got) != 0 {
+		t.Errorf("told again: %v", got)
+	}
+	for denial, want := range map[engine.Denial]string{
+		create: "the operator may not create configmaps (API group core) in namespace ns",
+		list:   "the operator may not list deployments (API group apps) in the whole cluster",
+	} {
+		if got := missingRule(denial); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
