@@ -96,7 +96,7 @@ func TestWrites(t *testing.T) {
 		},
 		{
 			why: "and one that is too long to keep", req: createMap,
-			resp: reply{code: http.StatusCreated, body: configMap+strings.Repeat(" ", 4<<20)},
+			resp: reply{code: http.StatusCreated, body: configMap + strings.Repeat(" ", 4<<20)},
 			want: []engine.Write{{GVK: schema.GroupVersionKind{Version: "v1"}, Namespace: "a"}},
 		},
 		{why: "a refusal changes nothing", req: createMap, resp: reply{code: http.StatusConflict, body: configMap}},

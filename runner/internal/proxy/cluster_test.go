@@ -70,6 +70,7 @@ func (s *realStage) resource(tb testing.TB, obj *unstructured.Unstructured) engi
 
 // cleanUp deletes what the end of the test's namespace does not.
 func (s *realStage) cleanUp(tb testing.TB, obj client.Object) {
+	tb.Helper()
 	if obj.GetNamespace() == "" {
 		tb.Cleanup(func() { _ = s.admin.Delete(context.Background(), obj) })
 	}

@@ -64,7 +64,7 @@ func bound(ctx context.Context, w http.ResponseWriter, session *Session) (contex
 	ctx, cancel := context.WithCancel(ctx)
 	control := http.NewResponseController(w)
 	broken := make(chan struct{})
-	unbind := context.AfterFunc(session.ctx, func() { //nolint:contextcheck // it is the session's end that is waited for
+	unbind := context.AfterFunc(session.ctx, func() {
 		defer close(broken)
 		cancel()
 		past := time.Unix(1, 0)

@@ -139,8 +139,8 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 		}
 	})
 	client := httpThrough(t, s.open(t, owner("a", "x")))
-	resp := get(t, client, s.URL()+"/api/v1/pods?watch=true&fieldSelector=metadata.name%3Dp0")
-	lines := bufio.NewScanner(resp.Body)
+	_, stream := get(t, client, s.URL()+"/api/v1/pods?watch=true&fieldSelector=metadata.name%3Dp0")
+	lines := bufio.NewScanner(stream)
 	for _, line := range []string{"one", "two", "three"} {
 		next <- line
 		if !lines.Scan() || lines.Text() != line {
@@ -150,7 +150,8 @@ func TestStreamsAreNotHeldBack(t *testing.T) {
 	close(next)
 }
 
-func get(t *testing.T, client *http.Client, url string) *http.Response {
+// get returns the status and body of an answer. The body is closed at the end of the test at the latest.
+func get(t *testing.T, client *http.Client, url string) (int, io.ReadCloser) {
 	t.Helper()
 	req := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
 	resp, err := client.Do(req)
@@ -158,19 +159,19 @@ func get(t *testing.T, client *http.Client, url string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return resp.StatusCode, resp.Body
 }
 
 func TestUnreachableAPIServer(t *testing.T) {
 	s := newStage(t, &rest.Config{Host: "http://127.0.0.1:1"})
 	client := httpThrough(t, s.open(t, owner("a", "x")))
-	resp := get(t, client, s.URL()+"/version")
+	code, body := get(t, client, s.URL()+"/version")
 	var status metav1.Status
-	if err := json.NewDecoder(resp.Body).Decode(&status); err != nil {
+	if err := json.NewDecoder(body).Decode(&status); err != nil {
 		t.Fatal(err)
 	}
-	if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(status.Message, "cannot be reached") {
-		t.Errorf("status %d and %q, want 503 and the cause", resp.StatusCode, status.Message)
+	if code != http.StatusServiceUnavailable || !strings.Contains(status.Message, "cannot be reached") {
+		t.Errorf("status %d and %q, want 503 and the cause", code, status.Message)
 	}
 }
 

@@ -145,10 +145,11 @@ func TestNothingIsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := httpThrough(t, session)
-		_ = get(t, client, s.URL()+"/api/v1/pods").Body.Close()
-		stream := get(t, client, s.URL()+"/api/v1/pods?watch=true")
+		_, list := get(t, client, s.URL()+"/api/v1/pods")
+		_ = list.Close()
+		_, stream := get(t, client, s.URL()+"/api/v1/pods?watch=true")
 		session.Close()
-		_ = stream.Body.Close()
+		_ = stream.Close()
 		client.CloseIdleConnections()
 	}
 	one()

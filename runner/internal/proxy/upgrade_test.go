@@ -83,6 +83,7 @@ func upgrade(t *testing.T, s *stage, session *proxy.Session, protocol string) (n
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer resp.Body.Close() // which is empty
 	if resp.StatusCode != http.StatusSwitchingProtocols || resp.Header.Get("Upgrade") != protocol {
 		t.Fatalf("status %d, want the upgrade to %s", resp.StatusCode, protocol)
 	}
