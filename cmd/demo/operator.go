@@ -16,7 +16,9 @@ import (
 
 const (
 	operatorLog = "operator.log"
-	// stopGrace is how long the operator may take to end: it lets running plays finish.
+	// runGrace is how long running plays may go on when the operator has to end, and stopGrace how long it may take
+	// to do so.
+	runGrace  = 5 * time.Second
 	stopGrace = 15 * time.Second
 	// probeInterval is how often readiness is asked for; there is nothing that would tell.
 	probeInterval = 100 * time.Millisecond
@@ -64,6 +66,7 @@ func (d *demo) launchOperator(probe string) error {
 		"--watches-file", d.opts.watches,
 		"--kubeconfig", d.cluster.Kubeconfig,
 		"--metrics-bind-address=0",
+		"--graceful-shutdown-timeout="+runGrace.String(),
 		"--health-probe-bind-address="+probe)
 	cmd.Env = operatorEnv(os.Environ(), d.store.url, d.opts.namespace, temp)
 	cmd.Stdout, cmd.Stderr = log, log

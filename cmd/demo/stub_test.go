@@ -36,6 +36,7 @@ func stubOperator(args []string) int {
 	probe := flags.String("health-probe-bind-address", "", "")
 	_ = flags.String("watches-file", "", "")
 	_ = flags.String("metrics-bind-address", "", "")
+	_ = flags.Duration("graceful-shutdown-timeout", 0, "")
 	if err := flags.Parse(args); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 2

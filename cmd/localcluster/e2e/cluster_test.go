@@ -18,6 +18,8 @@ import (
 )
 
 // TestCluster goes through the life of a cluster. Its steps share one, because a start is what takes the time.
+//
+//nolint:tparallel // the steps build on each other; the test as a whole runs beside the others
 func TestCluster(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

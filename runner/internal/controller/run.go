@@ -23,7 +23,7 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	job, err := r.job(v, mode)
 	var refusal *input.Refusal
 	if errors.As(err, &refusal) && mode == engine.Reconcile {
-		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Message})
+		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Error()})
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}

@@ -83,11 +83,11 @@ func healthy(ctx context.Context, dir layout.Dir, status layout.Status) error {
 	if status.Phase != layout.Ready {
 		return fmt.Errorf("still %s", status.Phase)
 	}
-	return serves(ctx, dir, status)
+	return serves(ctx, dir)
 }
 
 // serves asks the API server.
-func serves(ctx context.Context, dir layout.Dir, status layout.Status) error {
+func serves(ctx context.Context, dir layout.Dir) error {
 	client, err := kube.FromKubeconfig(dir.Path(layout.Kubeconfig))
 	if err != nil {
 		return fmt.Errorf("out of reach: %w", err)

@@ -21,11 +21,15 @@ var (
 	ErrExists   = errors.New("already exists")
 )
 
+// requestTimeout bounds one request; an API server on the same machine that takes longer is as good as down.
+const requestTimeout = 10 * time.Second
+
 // Client talks to one API server.
 type Client struct {
-	server string
-	http   *http.Client
-	token  string
+	server    string
+	http      *http.Client
+	transport *http.Transport // the one that http uses
+	token     string
 }
 
 // New makes a client from PEM data.
@@ -43,14 +47,21 @@ func New(server string, authority, cert, key []byte) (*Client, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true}
-	return &Client{server: server, http: &http.Client{Transport: transport, Timeout: 10 * time.Second}}, nil
+	return newClient(server, "", transport), nil
 }
 
 // WithToken is a client that shows a bearer token instead of a certificate.
 func (c *Client) WithToken(token string) *Client {
-	transport := c.http.Transport.(*http.Transport).Clone()
+	transport := c.transport.Clone()
 	transport.TLSClientConfig.Certificates = nil
-	return &Client{server: c.server, token: token, http: &http.Client{Transport: transport, Timeout: c.http.Timeout}}
+	return newClient(c.server, token, transport)
+}
+
+func newClient(server, token string, transport *http.Transport) *Client {
+	return &Client{
+		server: server, token: token, transport: transport,
+		http: &http.Client{Transport: transport, Timeout: requestTimeout},
+	}
 }
 
 // Get reads an object, or a text if into is a *string.
@@ -109,7 +120,9 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 }
 
 func failure(method, path string, code int, body []byte) error {
-	var status struct{ Message string }
+	var status struct {
+		Message string `json:"message"`
+	}
 	if json.Unmarshal(body, &status) != nil || status.Message == "" {
 		status.Message = string(bytes.TrimSpace(body[:min(len(body), 512)]))
 	}

@@ -127,7 +127,7 @@ func TestFromKubeconfig(t *testing.T) {
 }
 
 func TestTokenReplacesTheCertificate(t *testing.T) {
-	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	client := serve(t, func(_ http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Authorization"); got != "Bearer secret" {
 			t.Errorf("got the header %q", got)
 		}

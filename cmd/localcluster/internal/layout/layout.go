@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // The files of a cluster, relative to its directory. Components run with the directory as their working directory, so
@@ -78,10 +79,9 @@ func (d Dir) Remove() error {
 	if err := os.Remove(d.Path(Marker)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot remove the marker of the cluster: %w", err)
 	}
-	if entries, err := os.ReadDir(string(d)); err != nil || len(entries) > 0 {
-		return nil // files of others stay, and so does the directory that holds them
-	}
-	if err := os.Remove(string(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	// Files of others stay, and so does the directory that holds them.
+	err := os.Remove(string(d))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return fmt.Errorf("cannot remove the directory of the cluster: %w", err)
 	}
 	return nil

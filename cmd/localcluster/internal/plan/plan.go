@@ -3,9 +3,10 @@
 package plan
 
 import (
-	"fmt"
+	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 
 	"github.com/chartbook-operator/chartbook/cmd/localcluster/internal/layout"
 )
@@ -41,7 +42,7 @@ func (p Ports) Map() map[string]int {
 
 // Server is the URL of the API server.
 func (p Ports) Server() string {
-	return fmt.Sprintf("https://%s:%d", Host, p.APIServer)
+	return "https://" + net.JoinHostPort(Host, strconv.Itoa(p.APIServer))
 }
 
 // Store are the components that everything else needs: they start first, together.

@@ -26,7 +26,7 @@ func (s *Supervisor) boot(parent context.Context) error {
 	if err := Sweep(s.Dir, s.table); err != nil {
 		return err
 	}
-	secrets, err := s.prepare()
+	secrets, err := s.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func (s *Supervisor) bringUp(ctx context.Context, client *kube.Client, secrets *
 }
 
 // prepare makes everything that components need before they start.
-func (s *Supervisor) prepare() (*secrets, error) {
-	if err := s.reserve(); err != nil {
+func (s *Supervisor) prepare(ctx context.Context) (*secrets, error) {
+	if err := s.reserve(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.Dir.Prepare(); err != nil {
@@ -93,12 +93,12 @@ func (s *Supervisor) prepare() (*secrets, error) {
 	})
 }
 
-func (s *Supervisor) reserve() error {
+func (s *Supervisor) reserve(ctx context.Context) error {
 	for _, want := range []struct {
 		port int
 		got  *int
 	}{{s.Port, &s.ports.APIServer}, {0, &s.ports.Etcd}} {
-		r, err := Reserve(want.port)
+		r, err := Reserve(ctx, want.port)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (s *Supervisor) reserve() error {
 func (s *Supervisor) await(ctx context.Context, what string, check func(context.Context) error) error {
 	start := s.now()
 	if err := kube.Poll(ctx, pollInterval, check); err != nil {
-		if early := new(EarlyExit); errors.As(err, &early) {
+		if early, is := errors.AsType[*EarlyExitError](err); is {
 			return early
 		}
 		return fmt.Errorf("%s %w; read the logs in %s", what, err, s.Dir.Path(layout.Logs))

@@ -19,14 +19,14 @@ const (
 // tailLines is how much of a log an error carries.
 const tailLines = 10
 
-// EarlyExit is a component that ended before the cluster was ready.
-type EarlyExit struct {
+// EarlyExitError is a component that ended before the cluster was ready.
+type EarlyExitError struct {
 	Component, Exit, Log string
 	Tail                 []string
 }
 
 // Error is one line; the tail of the log is for those who have room for it.
-func (e *EarlyExit) Error() string {
+func (e *EarlyExitError) Error() string {
 	last := "it wrote nothing"
 	if n := len(e.Tail); n > 0 {
 		last = strings.TrimSpace(e.Tail[n-1])
@@ -113,7 +113,7 @@ func (s *Supervisor) ended(c plan.Component, exit string) bool {
 	}
 	if s.status.Phase == layout.Starting {
 		path := s.Dir.Log(c.Name)
-		s.abort(&EarlyExit{Component: c.Name, Exit: exit, Log: path, Tail: Tail(path, tailLines)})
+		s.abort(&EarlyExitError{Component: c.Name, Exit: exit, Log: path, Tail: Tail(path, tailLines)})
 		return false
 	}
 	for i := range s.status.Components {

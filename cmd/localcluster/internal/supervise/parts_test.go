@@ -73,7 +73,7 @@ func TestTail(t *testing.T) {
 }
 
 func TestAReservedPortIsRefusedToOthersAndOpenToTheComponent(t *testing.T) {
-	r, err := Reserve(0)
+	r, err := Reserve(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestAReservedPortIsRefusedToOthersAndOpenToTheComponent(t *testing.T) {
 		_ = other.Close()
 		t.Error("a stranger got the port")
 	}
-	if _, err := Reserve(r.Port); !errors.Is(err, ErrPortTaken) {
+	if _, err := Reserve(t.Context(), r.Port); !errors.Is(err, ErrPortTaken) {
 		t.Errorf("a second cluster got %v, want ErrPortTaken", err)
 	}
 	if conn, err := net.Dial("tcp4", address); err == nil {
@@ -112,7 +112,7 @@ func TestATakenPortNamesItsHolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = listener.Close() }()
-	_, err = Reserve(listener.Addr().(*net.TCPAddr).Port)
+	_, err = Reserve(t.Context(), listener.Addr().(*net.TCPAddr).Port)
 	if !errors.Is(err, ErrPortTaken) || !strings.Contains(err.Error(), fmt.Sprintf("process %d ", os.Getpid())) ||
 		!strings.Contains(err.Error(), "--port") {
 		t.Errorf("got %v; want the port, its holder and what to do", err)
@@ -142,7 +142,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestReporterSurvivesAListenerThatLeft(t *testing.T) {
+func TestReporterSurvivesAListenerThatLeft(*testing.T) {
 	reader, writer := io.Pipe()
 	_ = reader.Close()
 	Reporter(writer)(Event{Ready: true})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -28,9 +29,9 @@ type Reservation struct {
 }
 
 // Reserve takes a port on loopback; port 0 takes a free one.
-func Reserve(port int) (*Reservation, error) {
+func Reserve(ctx context.Context, port int) (*Reservation, error) {
 	if port != 0 {
-		if err := probe(port); err != nil {
+		if err := probe(ctx, port); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +60,11 @@ func (r *Reservation) bind(port int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the port of a socket: %w", err)
 	}
-	r.Port = bound.(*unix.SockaddrInet4).Port
+	got, isIPv4 := bound.(*unix.SockaddrInet4)
+	if !isIPv4 {
+		return fmt.Errorf("a socket has the unexpected address %v", bound)
+	}
+	r.Port = got.Port
 	return nil
 }
 
@@ -67,8 +72,9 @@ func (r *Reservation) bind(port int) error {
 func (r *Reservation) Release() { _ = unix.Close(r.fd) }
 
 // probe finds out whether anything has the port, even another cluster that would share it with us.
-func probe(port int) error {
-	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", fmt.Sprintf("%s:%d", plan.Host, port))
+func probe(ctx context.Context, port int) error {
+	address := net.JoinHostPort(plan.Host, strconv.Itoa(port))
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp4", address)
 	if err != nil {
 		return refused(port, err)
 	}

@@ -92,8 +92,7 @@ func (s *Supervisor) fail(err error) {
 	s.status.Phase, s.status.Error, s.status.Components = layout.Failed, err.Error(), nil
 	_ = layout.WriteStatus(s.Dir, s.status) // the report below says the same
 	event := Event{Error: err.Error()}
-	var early *EarlyExit
-	if errors.As(err, &early) {
+	if early, is := errors.AsType[*EarlyExitError](err); is {
 		event.Log, event.Tail = early.Log, early.Tail
 	}
 	s.report(event)

@@ -83,7 +83,7 @@ func TestEarlyExitNamesComponentAndLog(t *testing.T) {
 	}})
 	s.now = time.Now // certificates are checked against the real clock
 	err := s.Run(t.Context())
-	var early *EarlyExit
+	var early *EarlyExitError
 	if !errors.As(err, &early) || early.Component != plan.Etcd {
 		t.Fatalf("got %v, want the early exit of etcd", err)
 	}
@@ -105,7 +105,7 @@ func TestEarlyExitNamesComponentAndLog(t *testing.T) {
 }
 
 func TestAStartThatNeverBeganLeavesNothing(t *testing.T) {
-	held, err := Reserve(0)
+	held, err := Reserve(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

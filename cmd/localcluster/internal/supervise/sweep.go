@@ -15,10 +15,7 @@ const endLimit = 10 * time.Second
 // Sweep ends what an earlier supervisor of this directory may have left. The caller holds the lock, so there is no
 // supervisor any more and its components are about to end by themselves; this only makes sure.
 func Sweep(dir layout.Dir, table procs.Table) error {
-	old, err := layout.ReadStatus(dir)
-	if err != nil {
-		return nil // no state, or a damaged one that names nothing to be trusted
-	}
+	old, _ := layout.ReadStatus(dir) // without a state, or with a damaged one, there is nobody to be named
 	return End(dir, table, append(old.Children(), old.Supervisor)...)
 }
 
