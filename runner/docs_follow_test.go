@@ -43,24 +43,23 @@ func (s shell) follow(c command) {
 	s.t.Helper()
 	s.t.Logf("$ %s", c.line)
 	want := withoutAge(strings.Join(c.want, "\n"))
-	reads := strings.HasPrefix(c.line, "kubectl get ") || strings.HasPrefix(c.line, "kubectl wait ")
-	if !reads {
-		got, err := s.do(s.t.Context(), c.line)
-		if err == nil && len(c.want) > 0 && withoutAge(got) != want {
-			err = fmt.Errorf("it prints %q, the page says %q", got, want)
-		}
-		if err != nil {
-			s.t.Fatalf("$ %s: %v", c.line, err)
-		}
+	if looks(c.line) {
+		testkit.Eventually(s.t, soon, func(ctx context.Context) error {
+			got, err := s.see(ctx, c.line)
+			if err == nil && withoutAge(got) != want {
+				err = fmt.Errorf("$ %s prints %q, the page says %q", c.line, got, want)
+			}
+			return err
+		})
 		return
 	}
-	testkit.Eventually(s.t, soon, func(ctx context.Context) error {
-		got, err := s.do(ctx, c.line)
-		if err == nil && withoutAge(got) != want {
-			err = fmt.Errorf("$ %s prints %q, the page says %q", c.line, got, want)
-		}
-		return err
-	})
+	got, err := s.do(c.line)
+	if err == nil && len(c.want) > 0 && withoutAge(got) != want {
+		err = fmt.Errorf("it prints %q, the page says %q", got, want)
+	}
+	if err != nil {
+		s.t.Fatalf("$ %s: %v", c.line, err)
+	}
 }
 
 // age is what kubectl shows in the last column.

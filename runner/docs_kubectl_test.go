@@ -22,7 +22,7 @@ import (
 
 // show implements "kubectl get KIND NAME [-o jsonpath=TEMPLATE]".
 func (s shell) show(ctx context.Context, args []string) (string, error) {
-	mapping, err := s.mapping(ctx, args[0])
+	mapping, err := s.mapping(args[0])
 	if err != nil {
 		return "", err
 	}
@@ -75,7 +75,7 @@ func (s shell) columns(ctx context.Context, mapping *meta.RESTMapping, name stri
 // generation for none.
 func (s shell) wait(ctx context.Context, args []string) (string, error) {
 	kind, name, _ := strings.Cut(args[1], "/")
-	mapping, err := s.mapping(ctx, kind)
+	mapping, err := s.mapping(kind)
 	if err != nil {
 		return "", err
 	}
@@ -94,13 +94,13 @@ func (s shell) wait(ctx context.Context, args []string) (string, error) {
 }
 
 // patch implements "kubectl patch KIND NAME --type=merge -p PATCH".
-func (s shell) patch(ctx context.Context, args []string) (string, error) {
-	mapping, err := s.mapping(ctx, args[0])
+func (s shell) patch(args []string) (string, error) {
+	mapping, err := s.mapping(args[0])
 	if err != nil {
 		return "", err
 	}
 	obj := testkit.Object(mapping.GroupVersionKind, s.namespace, args[1], nil)
-	err = s.client.Patch(ctx, obj, client.RawPatch(types.MergePatchType, []byte(args[4])))
+	err = s.client.Patch(s.t.Context(), obj, client.RawPatch(types.MergePatchType, []byte(args[4])))
 	var answer apierrors.APIStatus
 	if apierrors.IsInvalid(err) && errors.As(err, &answer) {
 		details := answer.Status().Details
@@ -110,14 +110,14 @@ func (s shell) patch(ctx context.Context, args []string) (string, error) {
 }
 
 // remove deletes an object and waits until this very object is gone.
-func (s shell) remove(ctx context.Context, kind, name string) (string, error) {
-	mapping, err := s.mapping(ctx, kind)
+func (s shell) remove(kind, name string) error {
+	mapping, err := s.mapping(kind)
 	if err != nil {
-		return "", err
+		return err
 	}
-	obj, err := s.get(ctx, mapping.GroupVersionKind, name)
+	obj, err := s.get(s.t.Context(), mapping.GroupVersionKind, name)
 	if err != nil {
-		return "", err
+		return err
 	}
 	s.delete(obj)
 	testkit.Eventually(s.t, soon, func(ctx context.Context) error {
@@ -127,5 +127,5 @@ func (s shell) remove(ctx context.Context, kind, name string) (string, error) {
 		}
 		return client.IgnoreNotFound(err)
 	})
-	return "", nil
+	return nil
 }

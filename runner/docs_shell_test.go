@@ -29,34 +29,46 @@ var errUnknownCommand = errors.New("the test does not know this command; teach i
 // namespace default stands for the test's own.
 type shell struct{ *operator }
 
-// do carries out a command and returns what it prints, without the line break at the end.
-func (s shell) do(ctx context.Context, line string) (string, error) {
+// do carries out a command that changes something and returns what it prints, without the line break at the end.
+func (s shell) do(line string) (string, error) {
 	args := words(line)
 	for len(args) > 0 && strings.Contains(args[0], "=") { // assignments to variables
 		args = args[1:]
 	}
 	switch strings.Join(args[:min(2, len(args))], " ") {
 	case "chartbook validate":
-		return s.validate(ctx)
+		return s.validate()
 	case "chartbook run":
 		s.stop()
 		s.start()
 		return "", nil
 	case "kubectl apply":
-		return s.apply(ctx, args[3])
-	case "kubectl get":
-		return s.show(ctx, args[2:])
-	case "kubectl wait":
-		return s.wait(ctx, args[2:])
+		return s.apply(args[3])
 	case "kubectl patch":
-		return s.patch(ctx, args[2:])
+		return s.patch(args[2:])
 	case "kubectl delete":
-		return s.remove(ctx, args[2], args[3])
+		return "", s.remove(args[2], args[3])
 	}
 	if args[0] == "mkdir" {
 		return "", nil // the test has a directory
 	}
 	return "", errUnknownCommand
+}
+
+// see carries out a command that looks at something, which may be repeated.
+func (s shell) see(ctx context.Context, line string) (string, error) {
+	switch args := words(line); args[1] {
+	case "get":
+		return s.show(ctx, args[2:])
+	case "wait":
+		return s.wait(ctx, args[2:])
+	}
+	return "", errUnknownCommand
+}
+
+// looks reports whether a command is one for see.
+func looks(line string) bool {
+	return strings.HasPrefix(line, "kubectl get ") || strings.HasPrefix(line, "kubectl wait ")
 }
 
 // contentPath finds the relative paths of a watches file: tests share a working directory.
@@ -75,15 +87,15 @@ func (s shell) save(name, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-func (s shell) validate(ctx context.Context) (string, error) {
-	report := runner.Validate(ctx, runner.ValidateOptions{WatchesFile: filepath.Join(s.dir, "watches.yaml"), Strict: true})
+func (s shell) validate() (string, error) {
+	report := runner.Validate(s.t.Context(), runner.ValidateOptions{WatchesFile: filepath.Join(s.dir, "watches.yaml"), Strict: true})
 	if len(report.Problems) > 0 {
 		return "", errors.New(strings.Join(report.Problems, "\n"))
 	}
 	return fmt.Sprintf("./watches.yaml: %d watch, %d warnings", report.Watches, len(report.Warnings)), nil
 }
 
-func (s shell) apply(ctx context.Context, file string) (string, error) {
+func (s shell) apply(file string) (string, error) {
 	data, err := os.ReadFile(filepath.Join(s.dir, file))
 	if err != nil {
 		return "", err
@@ -96,11 +108,11 @@ func (s shell) apply(ctx context.Context, file string) (string, error) {
 		} else if err != nil {
 			return "", fmt.Errorf("parse %s: %w", file, err)
 		}
-		mapping, err := s.mapping(ctx, obj.GetKind())
+		mapping, err := s.mapping(obj.GetKind())
 		if err != nil {
 			return "", err
 		}
-		if err := s.bring(ctx, obj, mapping, filepath.Join(s.dir, file)); err != nil {
+		if err := s.bring(obj, mapping, filepath.Join(s.dir, file)); err != nil {
 			return "", err
 		}
 		out = append(out, title(mapping, obj.GetName())+" created")
@@ -108,7 +120,7 @@ func (s shell) apply(ctx context.Context, file string) (string, error) {
 }
 
 // bring creates an object. CRDs are shared by all tests, so there may be one already, and it stays.
-func (s shell) bring(ctx context.Context, obj *unstructured.Unstructured, mapping *meta.RESTMapping, file string) error {
+func (s shell) bring(obj *unstructured.Unstructured, mapping *meta.RESTMapping, file string) error {
 	if obj.GetKind() == "CustomResourceDefinition" {
 		testkit.InstallCRDs(s.t, s.config, file)
 		return nil
@@ -116,11 +128,11 @@ func (s shell) bring(ctx context.Context, obj *unstructured.Unstructured, mappin
 	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
 		obj.SetNamespace(s.namespace)
 	}
-	return s.client.Create(ctx, obj)
+	return s.client.Create(s.t.Context(), obj)
 }
 
 // mapping finds a kind by its name or by that of its resource. It asks anew each time, since pages install CRDs.
-func (s shell) mapping(_ context.Context, name string) (*meta.RESTMapping, error) {
+func (s shell) mapping(name string) (*meta.RESTMapping, error) {
 	lister, err := discovery.NewDiscoveryClientForConfig(s.config)
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func (d *demo) resume(k *kept) error {
 	d.undo.add("Stopping the external store", stopLimit, func(ctx context.Context) error { return k.Store.stop(ctx, storeLimit) })
 	d.undoTemp()
 	d.undo.add("Stopping the operator", stopLimit, func(ctx context.Context) error { return k.Operator.stop(ctx, stopGrace) })
-	d.undo.add("Removing the samples, finalizers included", finalizeLimit, d.removeSamples)
+	d.undo.add("Removing the samples, finalizers included", 2*finalizeLimit, d.removeSamples)
 	return nil
 }
 

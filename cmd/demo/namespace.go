@@ -46,6 +46,11 @@ func (d *demo) removeNamespace(ctx context.Context) error {
 	if err != nil || found == nil || !ours(found) {
 		return err
 	}
+	// In a namespace that is being removed nothing new can be made, and so nothing could be put right any more.
+	if left, err := d.leftovers(ctx); err != nil || len(left) > 0 {
+		d.sayf("Namespace %s stays; the next demo removes what is left, or do it by hand", d.opts.namespace)
+		return err
+	}
 	if err := d.kube.remove(ctx, found); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -60,7 +61,10 @@ func (d *demo) applySamples(ctx context.Context) error {
 			return fmt.Errorf("namespace %s has a %s that the demo did not make; choose another with --namespace", d.opts.namespace, s.id())
 		}
 	}
-	d.undo.add("Removing the samples, finalizers included", finalizeLimit, d.removeSamples)
+	if err := d.awaitLeftovers(ctx); err != nil {
+		return err
+	}
+	d.undo.add("Removing the samples, finalizers included", max(finalizeLimit, d.opts.timeout), d.removeSamples)
 	for _, s := range d.samples {
 		obj := client.ApplyConfigurationFromUnstructured(s.DeepCopy())
 		if err := d.kube.Apply(ctx, obj, fieldOwner, client.ForceOwnership); err != nil {
@@ -69,6 +73,19 @@ func (d *demo) applySamples(ctx context.Context) error {
 	}
 	d.sayf("%d samples applied", len(d.samples))
 	return nil
+}
+
+// awaitLeftovers waits until what an earlier demo was still removing when it ended is gone; now there is an operator
+// again.
+func (d *demo) awaitLeftovers(ctx context.Context) error {
+	return d.wait(ctx, "what an earlier demo left to go", d.opts.timeout, func(ctx context.Context) error {
+		for _, s := range d.samples {
+			if err := d.kube.until(ctx, s.Unstructured, notTerminating); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // awaitSamples waits until all samples are as they should be.
@@ -120,19 +137,55 @@ func (d *demo) removeSamples(ctx context.Context) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, orphanLimit, errors.New("the operator is not running"))
 		defer cancel()
 	}
-	var errs []error
 	for _, s := range d.samples {
-		if found, err := d.kube.find(ctx, s.Unstructured); err != nil || found != nil && ours(found) {
-			errs = append(errs, err, d.kube.remove(ctx, s.Unstructured))
+		found, err := d.kube.find(ctx, s.Unstructured)
+		if err == nil && found != nil && ours(found) {
+			err = d.kube.remove(ctx, found)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	for _, s := range d.samples {
 		if err := d.kube.until(ctx, s.Unstructured, goneOrForeign); err != nil {
-			errs = append(errs, fmt.Errorf("%s is still there: %w", s.id(), err))
+			return d.stuck(ctx, err)
 		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // goneOrForeign is a condition for until.
 func goneOrForeign(obj *unstructured.Unstructured) bool { return obj == nil || !ours(obj) }
+
+// lookLimit is how long it may take to see what is left when the time for removing it is over.
+const lookLimit = 5 * time.Second
+
+// stuck returns why the removal of samples came to nothing: err, or the end of ctx and what is left.
+func (d *demo) stuck(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+	left, err := d.leftovers(ctx)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	return fmt.Errorf("%w: still there: %s", cause, strings.Join(left, ", "))
+}
+
+// leftovers returns the samples of ours that are still there, each with the finalizers that hold it.
+func (d *demo) leftovers(ctx context.Context) ([]string, error) {
+	var left []string
+	for _, s := range d.samples {
+		found, err := d.kube.find(ctx, s.Unstructured)
+		if err != nil {
+			return nil, err
+		}
+		if !goneOrForeign(found) {
+			left = append(left, fmt.Sprintf("%s (finalizers: %s)", s.id(), strings.Join(found.GetFinalizers(), " ")))
+		}
+	}
+	return left, nil
+}

@@ -26,6 +26,9 @@ type stub struct {
 	runs      int
 }
 
+// stubFinalizer is on what the stub has to clean up after.
+const stubFinalizer = "example.com/stub"
+
 // stubInterval is how often the stub looks at everything.
 const stubInterval = 100 * time.Millisecond
 
@@ -141,12 +144,12 @@ func (s *stub) postgres(ctx context.Context, obj *unstructured.Unstructured) (ch
 	bucket, _, _ := unstructured.NestedString(obj.Object, "spec", "backup", "bucket")
 	url := os.Getenv("EXTERNAL_STORE_URL") + "/buckets/" + bucket
 	if obj.GetDeletionTimestamp() != nil {
-		if err := stubAsk(ctx, http.MethodDelete, url); err != nil || !controllerutil.RemoveFinalizer(obj, "stub/bucket") {
+		if err := stubAsk(ctx, http.MethodDelete, url); err != nil || !controllerutil.RemoveFinalizer(obj, stubFinalizer) {
 			return false, err
 		}
 		return true, s.Update(ctx, obj)
 	}
-	if controllerutil.AddFinalizer(obj, "stub/bucket") {
+	if controllerutil.AddFinalizer(obj, stubFinalizer) {
 		if err := s.Update(ctx, obj); err != nil {
 			return false, err
 		}
@@ -160,14 +163,14 @@ func (s *stub) postgres(ctx context.Context, obj *unstructured.Unstructured) (ch
 func (s *stub) deployment(ctx context.Context, obj *unstructured.Unstructured) (changed bool, err error) {
 	service := named(serviceKind, s.namespace, obj.GetName()+"-web")
 	if obj.GetLabels()[webLabel] == "web" && obj.GetDeletionTimestamp() == nil {
-		if controllerutil.AddFinalizer(obj, "stub/service") {
+		if controllerutil.AddFinalizer(obj, stubFinalizer) {
 			if err := s.Update(ctx, obj); err != nil {
 				return false, err
 			}
 		}
 		return s.keep(ctx, obj, service, "spec", stubServiceSpec())
 	}
-	if !controllerutil.RemoveFinalizer(obj, "stub/service") {
+	if !controllerutil.RemoveFinalizer(obj, stubFinalizer) {
 		return false, nil
 	}
 	if err := client.IgnoreNotFound(s.Delete(ctx, service)); err != nil {

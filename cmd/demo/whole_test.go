@@ -149,6 +149,7 @@ func TestWholeOnTheCurrentCluster(t *testing.T) {
 	theirs := theirThings(t, k)
 	t.Run("CleansUp", func(t *testing.T) {
 		dir := t.TempDir()
+		killedDemo(t, k)
 		var out output
 		if err := start(t.Context(), t, &out, demoArgs(t, dir, clusterCurrent)...); err != nil {
 			t.Fatal(err)
@@ -246,6 +247,44 @@ func theirThings(t *testing.T, k *kube) []*unstructured.Unstructured {
 		}
 	}
 	return theirs
+}
+
+// killedDemo leaves what a demo that was killed may leave: a resource that waits for its finalizer, and all around it.
+func killedDemo(t *testing.T, k *kube) {
+	t.Helper()
+	crds, err := readManifests("../../deploy/crds")
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(obj *unstructured.Unstructured) {
+		markOurs(obj)
+		if err := k.Create(t.Context(), obj); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, crd := range crds {
+		if crd.GetName() == "postgresclusters.db.example.com" {
+			create(crd)
+		}
+	}
+	create(named(namespaceKind, "", "chartbook-demo"))
+	samples, err := readSamples("../../deploy/samples", "chartbook-demo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		if s.GetKind() != "PostgresCluster" {
+			continue
+		}
+		if err := k.awaitServed(t.Context(), s.GroupVersionKind()); err != nil {
+			t.Fatal(err)
+		}
+		s.SetFinalizers([]string{stubFinalizer})
+		create(s.Unstructured)
+		if err := k.remove(t.Context(), s.Unstructured); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // wantNothingLeft fails unless the cluster holds exactly what it did before.
