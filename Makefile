@@ -71,7 +71,7 @@ run: setup build ## Run the operator over watches.yaml on the current context of
 	bin/chartbook run
 
 .PHONY: test-unit
-test-unit: ## Run the tests that need neither Ansible nor a cluster
+test-unit: ## Run the tests that need no control plane
 	go test -short ./...
 
 .PHONY: fuzz

@@ -78,7 +78,7 @@ func (o *options) bind(cmd *cobra.Command) {
 	flags.StringVar(&o.namespace, "namespace", "chartbook-demo", "namespace of the samples; the operator sees no other")
 	flags.BoolVar(&o.keep, "keep", false, "leave cluster and operator running at the end")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask before using the current context")
-	flags.DurationVar(&o.timeout, "timeout", 2*time.Minute, "how long any one thing may be waited for")
+	flags.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long any one thing may be waited for")
 	bindDir(cmd, &o.dir)
 	flags.StringVar(&o.operator, "operator", "bin/chartbook", "program of the operator")
 	flags.StringVar(&o.localcluster, "localcluster", "bin/localcluster", "program of the throw-away control plane")

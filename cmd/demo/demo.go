@@ -64,7 +64,10 @@ func (d *demo) run(ctx, patience context.Context) error {
 	if len(d.results) > 0 {
 		d.screen.Printf("%s", d.summary())
 	}
-	if err != nil && !errors.Is(err, errInterrupted) {
+	switch {
+	case errors.Is(err, errInterrupted):
+		d.sayf("Interrupted; a second time skips the finalizers")
+	case err != nil:
 		d.explain(err)
 	}
 	if d.opts.keep && d.operator != nil && !errors.Is(err, errInterrupted) {

@@ -5,9 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 )
+
+// downTimeout is how long any one thing may be waited for when a kept demo ends.
+const downTimeout = 5 * time.Minute
 
 func newDownCommand(patience context.Context) *cobra.Command {
 	var o options
@@ -54,6 +58,7 @@ func (d *demo) down(ctx, patience context.Context) error {
 // resume makes d what it was when the demo was left.
 func (d *demo) resume(k *kept) error {
 	d.cluster = k.Cluster
+	d.opts.timeout = downTimeout
 	d.opts.namespace, d.opts.localcluster = k.Options.Namespace, k.Options.Localcluster
 	d.opts.crds, d.opts.samples = k.Options.CRDs, k.Options.Samples
 	d.undo.add("Forgetting the demo", stopGrace, func(context.Context) error {
@@ -75,7 +80,7 @@ func (d *demo) resume(k *kept) error {
 	d.undo.add("Stopping the external store", stopLimit, func(ctx context.Context) error { return k.Store.stop(ctx, storeLimit) })
 	d.undoTemp()
 	d.undo.add("Stopping the operator", stopLimit, func(ctx context.Context) error { return k.Operator.stop(ctx, stopGrace) })
-	d.undo.add("Removing the samples, finalizers included", 2*finalizeLimit, d.removeSamples)
+	d.undo.add("Removing the samples, finalizers included", d.removalLimit(), d.removeSamples)
 	return nil
 }
 

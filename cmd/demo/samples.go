@@ -64,7 +64,7 @@ func (d *demo) applySamples(ctx context.Context) error {
 	if err := d.awaitLeftovers(ctx); err != nil {
 		return err
 	}
-	d.undo.add("Removing the samples, finalizers included", max(finalizeLimit, d.opts.timeout), d.removeSamples)
+	d.undo.add("Removing the samples, finalizers included", d.removalLimit(), d.removeSamples)
 	for _, s := range d.samples {
 		obj := client.ApplyConfigurationFromUnstructured(s.DeepCopy())
 		if err := d.kube.Apply(ctx, obj, fieldOwner, client.ForceOwnership); err != nil {
@@ -127,6 +127,15 @@ func oneLine(errs []error) error {
 		joined = fmt.Errorf("%w; %w", joined, err)
 	}
 	return joined
+}
+
+// removalLimit is how long the samples may take to go. What is left on a local cluster goes with it; elsewhere somebody
+// would have to clean up.
+func (d *demo) removalLimit() time.Duration {
+	if d.cluster.local() {
+		return finalizeLimit
+	}
+	return max(finalizeLimit, d.opts.timeout)
 }
 
 // removeSamples deletes what a demo applied and waits until it is gone. Without an operator nobody runs finalizers, so

@@ -40,7 +40,7 @@ const playbook = `
 
 // TestAnsible runs the Kubernetes modules of Ansible against the proxy.
 func TestAnsible(t *testing.T) {
-	ansible, err := exec.LookPath("/usr/bin/ansible-playbook")
+	ansible, err := exec.LookPath("ansible-playbook")
 	if err != nil {
 		t.Skip("needs ansible-playbook with kubernetes.core")
 	}
@@ -53,10 +53,10 @@ func TestAnsible(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), ansible, "-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter=/usr/bin/python3",
+	cmd := exec.CommandContext(t.Context(), ansible, "-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}",
 		"-e", "ns="+s.namespace, "play.yml")
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "LANG=C.UTF-8", "K8S_AUTH_KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "ANSIBLE_NOCOLOR=1"}
+	cmd.Env = append(os.Environ(), "LANG=C.UTF-8", "ANSIBLE_NOCOLOR=1", "K8S_AUTH_KUBECONFIG="+filepath.Join(dir, "kubeconfig"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("ansible-playbook: %v\n%s", err, out)
 	}

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,8 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // kubelet is as much of a kubelet as the API server needs for exec and logs. What is run in its containers is cat.
@@ -32,6 +35,7 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/exec/", k.exec)
 	mux.HandleFunc("/containerLogs/", k.log)
+	mux.HandleFunc("/known", func(http.ResponseWriter, *http.Request) {})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
@@ -47,6 +51,10 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 	if err := s.admin.Status().Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte(where))); err != nil {
 		t.Fatal(err)
 	}
+	nodes := must(kubernetes.NewForConfig(s.config)).CoreV1().RESTClient()
+	testkit.Eventually(t, soon, func(ctx context.Context) error { // until the API server's own cache has the address
+		return nodes.Get().Resource("nodes").Name(node.Name).SubResource("proxy").Suffix("known").Do(ctx).Error()
+	})
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "p"},
 		Spec:       corev1.PodSpec{NodeName: node.Name, Containers: []corev1.Container{{Name: "c", Image: "example.invalid/none"}}},

@@ -41,6 +41,7 @@ func Kubeconfig(tb testing.TB) string {
 
 func clusterDir(tb testing.TB) string {
 	tb.Helper()
+	skipShort(tb)
 	if dir := os.Getenv(ClusterDirEnv); dir != "" {
 		return dir
 	}
@@ -49,6 +50,14 @@ func clusterDir(tb testing.TB) string {
 		tb.Fatalf("start a control plane: %v", shared.err)
 	}
 	return shared.dir
+}
+
+// skipShort leaves out a test that needs a control plane when only quick tests are asked for (`make test-unit`).
+func skipShort(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("needs a control plane")
+	}
 }
 
 // startShared starts a control plane that ends with this process: nothing else can end it, since no test knows
@@ -94,6 +103,7 @@ type Private struct {
 // NewPrivate starts a control plane and takes it down when the test ends.
 func NewPrivate(tb testing.TB) *Private {
 	tb.Helper()
+	skipShort(tb)
 	bin, err := localcluster()
 	if err != nil {
 		tb.Fatal(err)

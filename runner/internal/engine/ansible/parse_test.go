@@ -214,7 +214,7 @@ func TestMessages(t *testing.T) {
 	for i := range many {
 		many[i] = engine.Failure{Name: "t", Host: "web", File: "/elsewhere/x.yml", Message: "m"}
 	}
-	lines := strings.Split(describeAll(many, "/root"), "\n")
+	lines := strings.Split(describeAll(many, "/content"), "\n")
 	if len(lines) != maxFailures+1 || lines[0] != `task "t" on web (/elsewhere/x.yml): m` || lines[maxFailures] != "and 2 more" {
 		t.Errorf("lines are %q", lines)
 	}
