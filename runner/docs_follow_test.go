@@ -77,6 +77,31 @@ func (s shell) limit(account string) {
 	})
 }
 
+// told waits for an event about a resource that is there now.
+func (s shell) told(kind, name string) {
+	s.t.Helper()
+	mapping, err := s.mapping(kind)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	testkit.Eventually(s.t, soon, func(ctx context.Context) error {
+		obj, err := s.get(ctx, mapping.GroupVersionKind, name)
+		if err != nil {
+			return err
+		}
+		events, err := s.events(ctx, name)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Regarding.UID == obj.GetUID() {
+				return nil
+			}
+		}
+		return fmt.Errorf("there is no event about this %s %s among %d of its name", kind, name, len(events))
+	})
+}
+
 // refusals fails the test if a right was missing.
 func (s shell) refusals() {
 	s.t.Helper()
@@ -95,10 +120,11 @@ func TestFirstOperatorFromAPlaybook(t *testing.T) {
 		{"kubectl wait --for=condition=Ready greeting/hello", []string{"greeting.example.com/hello condition met"}},
 		{line: `kubectl patch configmap hello-greeting --type=merge -p '{"data":{"text":"by hand"}}'`},
 		{"kubectl get configmap hello-greeting -o jsonpath={.data.text}", []string{"Good morning"}},
-		{line: "kubectl delete greeting hello"},
 	} {
 		s.follow(line)
 	}
+	s.told("greeting", "hello") // a right to record events that is missing shows nowhere else
+	s.follow(command{line: "kubectl delete greeting hello"})
 	s.refusals()
 }
 
@@ -114,10 +140,11 @@ func TestFirstOperatorFromAChart(t *testing.T) {
 		{"kubectl get deployment shop -o jsonpath={.spec.replicas}", []string{"4"}},
 		{line: "kubectl delete service shop"},
 		{"kubectl get service shop -o jsonpath={.spec.ports[0].port}", []string{"80"}},
-		{line: "kubectl delete site shop"},
 	} {
 		s.follow(line)
 	}
+	s.told("site", "shop")
+	s.follow(command{line: "kubectl delete site shop"})
 	s.refusals()
 }
 

@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"runner": {
 		"runner/watches", "runner/internal/controller", "runner/internal/engine", "runner/internal/engine/ansible",
 		"runner/internal/engine/helm", "runner/internal/input", "runner/internal/proxy", "runner/internal/dependents",
-		"runner/internal/observe", "runner/internal/status", "runner/internal/plan",
+		"runner/internal/observe", "runner/internal/status", "runner/internal/plan", "runner/internal/process",
 	},
 	"cmd/chartbook":      {"runner", "runner/watches"},
 	"cmd/demo":           {"cmd/internal/table"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,6 +18,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/process"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -31,6 +33,9 @@ func Run(ctx context.Context, o Options) error {
 	logWarnings(o, file.Warnings)
 	if err != nil {
 		return &InvalidError{err}
+	}
+	if os.Getpid() == 1 { // in a container without an init, orphans of playbooks are ours to bury
+		go process.Reap(ctx, clock.RealClock{})
 	}
 	mgr, err := newManager(o)
 	if err != nil {
