@@ -73,6 +73,8 @@ const (
 	ReasonInvalidValues    = "InvalidValues"    // the values do not fit the chart's schema
 	ReasonReleaseName      = "InvalidName"      // the name cannot be a release name
 	ReasonReleaseTaken     = "ReleaseTaken"     // another chart owns the release name
+	ReasonReleaseBusy      = "ReleaseBusy"      // another Helm is at work on the release
+	ReasonUninstalling     = "Uninstalling"     // the release is uninstalled and its objects are on their way out
 	ReasonInstallFailed    = "InstallError"
 	ReasonUpgradeFailed    = "UpgradeError"
 	ReasonUninstallFailed  = "UninstallError"

@@ -71,6 +71,8 @@ var reasons = []ReasonDoc{
 	{engine.ReasonInvalidValues, "The values do not fit the chart's schema."},
 	{engine.ReasonReleaseName, "The resource's name cannot be the name of a Helm release."},
 	{engine.ReasonReleaseTaken, "Another chart owns the Helm release of this name."},
+	{engine.ReasonReleaseBusy, "Another Helm is at work on the release; the run is repeated when it should be done."},
+	{engine.ReasonUninstalling, "The Helm release is uninstalled and its objects are on their way out."},
 	{engine.ReasonInstallFailed, "The Helm release could not be installed."},
 	{engine.ReasonUpgradeFailed, "The Helm release could not be upgraded."},
 	{engine.ReasonUninstallFailed, "The Helm release could not be uninstalled."},

@@ -152,7 +152,7 @@ func (r *run) act(m move, why string) engine.Result {
 	case moveAdopt:
 		return r.adopt()
 	case moveWait:
-		return engine.Result{Outcome: engine.Waiting, Reason: reasonBusy, RetryAfter: busyRetry,
+		return engine.Result{Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: busyRetry,
 			Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why)}
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(

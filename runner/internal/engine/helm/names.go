@@ -13,9 +13,6 @@ import (
 // maxReleaseName is how long Helm lets a release name be, so that names made from it fit into labels.
 const maxReleaseName = 53
 
-// reasonBusy is the reason for waiting for another Helm to be done with the release.
-const reasonBusy = "ReleaseBusy"
-
 // busyRetry is when to look again whether it is.
 const busyRetry = 30 * time.Second
 

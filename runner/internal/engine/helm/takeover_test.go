@@ -297,7 +297,7 @@ func TestSomeoneElsesPendingReleaseIsWaitedFor(t *testing.T) {
 	w.stockInstall("plain", "one", nil)
 	w.setStatus("one", 1, release.StatusPendingUpgrade)
 	result := w.run(w.engine("plain"), w.job("one", nil), engine.Waiting)
-	if result.Reason != reasonBusy || result.RetryAfter == 0 || len(result.Writes) != 0 {
+	if result.Reason != engine.ReasonReleaseBusy || result.RetryAfter == 0 || len(result.Writes) != 0 {
 		t.Errorf("reason %s, message %q, retry after %s", result.Reason, result.Message, result.RetryAfter)
 	}
 	later := w.engine("plain", func(c *Config) { c.Clock = fixedClock{time.Now().Add(busyFor + time.Minute)} })

@@ -16,9 +16,6 @@ import (
 // waitMessage is what the Operator SDK says while objects of an uninstalled release still exist.
 const waitMessage = "Waiting until all resources are deleted."
 
-// reasonUninstalled is the reason that goes with it.
-const reasonUninstalled = "UninstallSuccessful"
-
 // uninstallPoll is when to look again whether they are gone.
 const uninstallPoll = 5 * time.Second
 
@@ -154,7 +151,7 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 	}
 	r.tell.notef("Uninstall wait: still there: %s", strings.Join(left, ", "))
 	return &engine.Result{
-		Outcome: engine.Waiting, Reason: reasonUninstalled, Message: waitMessage, RetryAfter: uninstallPoll,
+		Outcome: engine.Waiting, Reason: engine.ReasonUninstalling, Message: waitMessage, RetryAfter: uninstallPoll,
 		Release: r.describe(rel, engine.ActionUninstall),
 	}
 }
