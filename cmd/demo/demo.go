@@ -65,9 +65,10 @@ func (d *demo) run(ctx, patience context.Context) error {
 		d.screen.Printf("%s", d.summary())
 	}
 	switch {
+	case err == nil || d.operator == nil: // there is no log that would explain more
 	case errors.Is(err, errInterrupted):
 		d.sayf("Interrupted; a second time skips the finalizers")
-	case err != nil:
+	default:
 		d.explain(err)
 	}
 	if d.opts.keep && d.operator != nil && !errors.Is(err, errInterrupted) {

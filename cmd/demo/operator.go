@@ -88,7 +88,8 @@ func (d *demo) tempDir() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("make a directory for temporary files: %w", err)
 	}
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	// What a demo that was killed left there is of no use.
+	if err := errors.Join(os.RemoveAll(path), os.MkdirAll(path, 0o700)); err != nil {
 		return "", fmt.Errorf("make a directory for temporary files: %w", err)
 	}
 	d.undoTemp()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,8 +19,6 @@ func (d *demo) explain(err error) {
 	path := d.path(operatorLog)
 	lines, err := lastWords(path)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return // the operator was never started
 	case err != nil:
 		d.sayf("%v", err)
 		return

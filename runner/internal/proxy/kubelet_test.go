@@ -8,18 +8,17 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
@@ -43,14 +42,12 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 		t.Fatal(err)
 	}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "kubelet-" + s.namespace}}
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
+	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(must(strconv.Atoi(port)))
 	if err := s.admin.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}
 	s.cleanUp(t, node)
-	where := fmt.Sprintf(`{"status":{"addresses":[{"type":"InternalIP","address":"127.0.0.1"}],"daemonEndpoints":{"kubeletEndpoint":{"Port":%s}}}}`, port)
-	if err := s.admin.Status().Patch(t.Context(), node, client.RawPatch(types.MergePatchType, []byte(where))); err != nil {
-		t.Fatal(err)
-	}
 	nodes := must(kubernetes.NewForConfig(s.config)).CoreV1().RESTClient()
 	testkit.Eventually(t, soon, func(ctx context.Context) error { // until the API server's own cache has the address
 		return nodes.Get().Resource("nodes").Name(node.Name).SubResource("proxy").Suffix("known").Do(ctx).Error()

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,19 +50,28 @@ func Namespace(tb testing.TB, c client.Client) string {
 // InstallCRDs installs the CRDs found in the given files or directories and waits until they are served.
 func InstallCRDs(tb testing.TB, config *rest.Config, paths ...string) {
 	tb.Helper()
-	_, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true})
-	if err != nil {
-		tb.Fatalf("install CRDs: %v", err)
-	}
+	install(tb, config, envtest.CRDInstallOptions{Paths: paths, ErrorIfPathMissing: true})
 }
 
 // InstallCRD installs one CRD for gvk and waits until it is served.
 func InstallCRD(tb testing.TB, config *rest.Config, gvk schema.GroupVersionKind, options ...CRDOption) {
 	tb.Helper()
-	crds := []*apiextensionsv1.CustomResourceDefinition{CRD(gvk, options...)}
-	if _, err := envtest.InstallCRDs(config, envtest.CRDInstallOptions{CRDs: crds}); err != nil {
-		tb.Fatalf("install the CRD of %s: %v", gvk, err)
+	install(tb, config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{CRD(gvk, options...)}})
+}
+
+// install tries again when another test, perhaps of another process, installs the same CRDs at the same time.
+func install(tb testing.TB, config *rest.Config, options envtest.CRDInstallOptions) {
+	tb.Helper()
+	var err error
+	for range 5 {
+		if _, err = envtest.InstallCRDs(config, options); err == nil {
+			return
+		}
+		if !apierrors.IsAlreadyExists(err) && !apierrors.IsConflict(err) {
+			break
+		}
 	}
+	tb.Fatalf("install CRDs: %v", err)
 }
 
 // CRDOption changes what [CRD] makes.
