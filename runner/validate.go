@@ -55,6 +55,9 @@ func (r *Report) checkContent(ctx context.Context, w watches.Watch) {
 	case w.Playbook != "":
 		err = ansible.CheckSyntax(ctx, w.Playbook)
 	}
+	if err == nil && w.Finalizer != nil && w.Finalizer.Playbook != "" {
+		err = ansible.CheckSyntax(ctx, w.Finalizer.Playbook)
+	}
 	if errors.Is(err, ansible.ErrNotInstalled) {
 		r.Warnings = append(r.Warnings, w.Position.String()+": "+err.Error())
 	} else if err != nil {

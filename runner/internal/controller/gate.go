@@ -36,17 +36,19 @@ type Served struct {
 	HasStatus  bool // the kind has the status subresource
 }
 
-// Wait returns when gvk is served. While it is not, waiting is told once why. It returns an error only when ctx is done.
-func (g Gate) Wait(ctx context.Context, gvk schema.GroupVersionKind, waiting func(reason string)) (Served, error) {
+// Wait returns when gvk is served. While it is not, waiting is told once why,
+// and whether the API server itself said that the kind is missing. It returns an error only when ctx is done.
+func (g Gate) Wait(ctx context.Context, gvk schema.GroupVersionKind, waiting func(reason string, absent bool)) (Served, error) {
 	told := ""
 	for {
 		served, reason := g.look(ctx, gvk)
+		absent := reason == missing(gvk)
 		if reason == "" {
 			return served, nil
 		}
 		if reason != told {
 			told = reason
-			waiting(reason)
+			waiting(reason, absent)
 		}
 		select {
 		case <-ctx.Done():

@@ -49,7 +49,12 @@ func TestGateWaitsAndTellsOnceWhy(t *testing.T) {
 		}),
 	}
 	var told []string
-	served, err := gate.Wait(t.Context(), gvk, func(reason string) { told = append(told, reason) })
+	served, err := gate.Wait(t.Context(), gvk, func(reason string, missing bool) {
+		told = append(told, reason)
+		if missing != strings.Contains(reason, "install its CRD") {
+			t.Errorf("missing is %v with %q: an API server that does not answer has said nothing", missing, reason)
+		}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +75,7 @@ func TestGateEndsWithItsContext(t *testing.T) {
 			return nil, apierrors.NewNotFound(schema.GroupResource{}, "")
 		}),
 	}
-	_, err := gate.Wait(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Thing"}, func(string) {})
+	_, err := gate.Wait(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Thing"}, func(string, bool) {})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want the context's error", err)
 	}

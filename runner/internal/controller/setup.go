@@ -48,9 +48,9 @@ func (c *Controller) NeedLeaderElection() bool { return false }
 // Start waits for the kind and starts the controller proper. It returns when ctx is done.
 func (c *Controller) Start(ctx context.Context) error {
 	gvk := c.config.Watch.GVK
-	served, ended := c.gate.Wait(ctx, gvk, func(reason string) {
-		c.setWaiting(reason, true)
-		c.config.Log.Info("Waiting for a kind", "kind", gvk.Kind, "group", gvk.Group, "version", gvk.Version, "reason", reason)
+	served, ended := c.gate.Wait(ctx, gvk, func(reason string, missing bool) {
+		c.setWaiting(reason, missing)
+		c.config.Log.Info("Waiting for a kind", "group", gvk.Group, "version", gvk.Version, "reason", reason)
 	})
 	if ended != nil {
 		return nil //nolint:nilerr // the process ends while it waits, which is no error
@@ -59,7 +59,7 @@ func (c *Controller) Start(ctx context.Context) error {
 		return fmt.Errorf("start watching %s: %w", gvk, err)
 	}
 	c.setWaiting("", false)
-	c.config.Log.Info("Watching a kind", "kind", gvk.Kind, "group", gvk.Group, "version", gvk.Version, "controller", c.name)
+	c.config.Log.Info("Watching a kind", "group", gvk.Group, "version", gvk.Version, "controller", c.name)
 	<-ctx.Done()
 	return nil
 }
