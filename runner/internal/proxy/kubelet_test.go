@@ -44,6 +44,8 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "kubelet-" + s.namespace}}
 	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "127.0.0.1"}}
 	node.Status.DaemonEndpoints.KubeletEndpoint.Port = int32(must(strconv.Atoi(port)))
+	// The control plane's stand-in for kubelets sets up all nodes that are not ready, addresses included.
+	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	if err := s.admin.Create(t.Context(), node); err != nil {
 		t.Fatal(err)
 	}

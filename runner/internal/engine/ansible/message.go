@@ -30,7 +30,7 @@ const (
 func failureText(task taskData) string {
 	result := task.Result
 	said, _, _ := strings.Cut(result.Message, "\n\n"+positionText) // the place is told elsewhere
-	text := oneLine(said)
+	text := oneLine(readable(said))
 	switch {
 	case task.Hidden:
 		return hiddenText
