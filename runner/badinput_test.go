@@ -102,7 +102,7 @@ func TestPlaybookThatPrints50MB(t *testing.T) {
 	gvk := kindFor(t)
 	o := setup(t, testkit.Cluster(t), map[string]string{
 		"watches.yaml": watchesFor(gvk, ""),
-		"play.yml":     idlePlay + "  tasks:\n    - name: Talk\n      ansible.builtin.command: head -c 52428800 /dev/zero\n      changed_when: false\n",
+		"play.yml":     idlePlay + "  tasks:\n    - name: Talk\n      ansible.builtin.shell: head -c 52428800 /dev/zero | tr '\\0' x\n      changed_when: false\n",
 	})
 	private := ""
 	o.start(func(options *runner.Options) { private = options.Ansible.PrivateDir })

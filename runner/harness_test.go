@@ -25,7 +25,7 @@ import (
 )
 
 // soon is how long what the operator does by itself may take, with other tests on the same two cores.
-const soon = 90 * time.Second
+const soon = 3 * time.Minute
 
 // operator is an operator that runs in the test's process, against the real API server.
 type operator struct {
