@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
 // annotationPrefix is the prefix of the annotations by which people steer a resource. A change of one of them
@@ -76,12 +77,22 @@ func (f changeFilter) foreignAnnotations(obj *unstructured.Unstructured) map[str
 }
 
 // contentChanged compares generations, which the API server counts up with every change outside metadata and
-// status. Kinds such as Secret have none; their content is compared instead.
+// status. Built-in kinds have none (Secret) or count changes of annotations too (Deployment), so that our own record in
+// one would look like a new spec; their content is compared instead.
 func contentChanged(old, obj *unstructured.Unstructured) bool {
-	if old.GetGeneration() != 0 || obj.GetGeneration() != 0 {
-		return old.GetGeneration() != obj.GetGeneration()
+	before, after := generationOf(old), generationOf(obj)
+	if before != 0 || after != 0 {
+		return before != after
 	}
 	return contentDigest(old) != contentDigest(obj)
+}
+
+// generationOf returns the generation of a resource's spec; zero for kinds whose generations do not say that.
+func generationOf(obj *unstructured.Unstructured) int64 {
+	if status.BuiltIn(obj.GroupVersionKind()) {
+		return 0
+	}
+	return obj.GetGeneration()
 }
 
 // contentDigest is a digest of everything but metadata and status.

@@ -11,7 +11,7 @@ import (
 )
 
 func resource(edits ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
-	obj := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"size": int64(1)}}}
+	obj := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "spec": map[string]any{"size": int64(1)}}}
 	obj.SetGeneration(1)
 	obj.SetLabels(map[string]string{"app": "web"})
 	for _, edit := range edits {
@@ -41,6 +41,7 @@ func TestTriggerOf(t *testing.T) {
 	secret := func(value string) func(*unstructured.Unstructured) {
 		return func(obj *unstructured.Unstructured) { obj.Object["data"] = map[string]any{"token": value} }
 	}
+	builtIn := func(obj *unstructured.Unstructured) { obj.SetAPIVersion("apps/v1") }
 	unlabelled := func(obj *unstructured.Unstructured) { obj.SetLabels(nil) }
 	newer := func(obj *unstructured.Unstructured) { obj.SetGeneration(2) }
 
@@ -50,17 +51,18 @@ func TestTriggerOf(t *testing.T) {
 		old, obj    *unstructured.Unstructured
 		want        engine.Trigger // empty: does not wake
 	}{
-		"Spec":             {reason: "a new generation is a new spec", old: resource(), obj: resource(newer), want: engine.TriggerSpec},
-		"Status":           {reason: "status is our own doing or another controller's", old: resource(), obj: resource(status)},
-		"SecretData":       {reason: "a kind without generations is compared by content", old: resource(noGeneration, secret("a")), obj: resource(noGeneration, secret("b")), want: engine.TriggerSpec},
-		"SecretUnchanged":  {reason: "the same content is no change, or the record in the annotation would wake its own resource for ever", old: resource(noGeneration, secret("a")), obj: resource(noGeneration, secret("a"), annotated("chartbook.dev/status", "{}"))},
-		"LeavesSelector":   {reason: "leaving the selector has to be noticed", old: resource(), obj: resource(unlabelled), want: engine.TriggerMetadata},
-		"EntersSelector":   {reason: "a label that comes late has to be noticed", old: resource(unlabelled), obj: resource(), want: engine.TriggerMetadata},
-		"OtherAnnotation":  {reason: "annotations do not count unless the watch asks for it", old: resource(), obj: resource(annotated("a", "b"))},
-		"WatchAnnotations": {reason: "watchAnnotationsChanges asks for it", annotations: true, old: resource(), obj: resource(annotated("a", "b")), want: engine.TriggerMetadata},
-		"RecordAnnotation": {reason: "our own record never counts", annotations: true, old: resource(), obj: resource(annotated("chartbook.dev/status", "{}"))},
-		"Request":          {reason: "our annotations are orders", old: resource(), obj: resource(annotated("chartbook.dev/reconcile-requested-at", "now")), want: engine.TriggerRequest},
-		"Deletion":         {reason: "the deletion timestamp is there for the first time", old: resource(), obj: resource(deleted), want: engine.TriggerDeletion},
+		"Spec":              {reason: "a new generation is a new spec", old: resource(), obj: resource(newer), want: engine.TriggerSpec},
+		"Status":            {reason: "status is our own doing or another controller's", old: resource(), obj: resource(status)},
+		"SecretData":        {reason: "a kind without generations is compared by content", old: resource(noGeneration, secret("a")), obj: resource(noGeneration, secret("b")), want: engine.TriggerSpec},
+		"SecretUnchanged":   {reason: "the same content is no change, or the record in the annotation would wake its own resource for ever", old: resource(noGeneration, secret("a")), obj: resource(noGeneration, secret("a"), annotated("chartbook.dev/status", "{}"))},
+		"LeavesSelector":    {reason: "leaving the selector has to be noticed", old: resource(), obj: resource(unlabelled), want: engine.TriggerMetadata},
+		"EntersSelector":    {reason: "a label that comes late has to be noticed", old: resource(unlabelled), obj: resource(), want: engine.TriggerMetadata},
+		"BuiltInGeneration": {reason: "a Deployment's generation counts annotations, our record among them", old: resource(builtIn), obj: resource(builtIn, newer)},
+		"OtherAnnotation":   {reason: "annotations do not count unless the watch asks for it", old: resource(), obj: resource(annotated("a", "b"))},
+		"WatchAnnotations":  {reason: "watchAnnotationsChanges asks for it", annotations: true, old: resource(), obj: resource(annotated("a", "b")), want: engine.TriggerMetadata},
+		"RecordAnnotation":  {reason: "our own record never counts", annotations: true, old: resource(), obj: resource(annotated("chartbook.dev/status", "{}"))},
+		"Request":           {reason: "our annotations are orders", old: resource(), obj: resource(annotated("chartbook.dev/reconcile-requested-at", "now")), want: engine.TriggerRequest},
+		"Deletion":          {reason: "the deletion timestamp is there for the first time", old: resource(), obj: resource(deleted), want: engine.TriggerDeletion},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

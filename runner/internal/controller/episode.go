@@ -27,8 +27,8 @@ func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.episodes[keyOf(obj)]
-	if e == nil || e.uid != obj.GetUID() || e.generation != obj.GetGeneration() {
-		next := &episode{uid: obj.GetUID(), generation: obj.GetGeneration()}
+	if e == nil || e.uid != obj.GetUID() || e.generation != generationOf(obj) {
+		next := &episode{uid: obj.GetUID(), generation: generationOf(obj)}
 		if e != nil && e.uid == next.uid {
 			next.shadow = e.shadow
 		}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,7 +52,7 @@ type visit struct {
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName)}
 
-	obj, err := r.reader.get(ctx, v.key)
+	obj, err := r.fetch(ctx, v)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -83,6 +84,23 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.run(ctx, v, decision.Mode)
 }
 
+// fetch reads the resource. A child that goes is often a sign that its owner has gone, and the news of the child may be
+// faster: then the API server is asked, or a run would bring back children of nobody.
+func (r *reconciler) fetch(ctx context.Context, v *visit) (*unstructured.Unstructured, error) {
+	obj, err := r.reader.get(ctx, v.key)
+	if obj == nil || v.trigger != engine.TriggerDependent {
+		return obj, err
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(r.Watch.GVK)
+	if err := r.Live.Get(ctx, v.key, live); apierrors.IsNotFound(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("read %s: %w", describe(obj), err)
+	}
+	return live, nil
+}
+
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
 	v.obj = obj
@@ -105,7 +123,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 		Selected:      r.selector.Matches(labels.Set(v.obj.GetLabels())),
 		Paused:        annotations[pausedAnnotation] == "true",
 		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
-		Changed:       v.record.ObservedGeneration != v.obj.GetGeneration(),
+		Changed:       v.record.ObservedGeneration != generationOf(v.obj),
 		Stalled:       v.record.Stalled,
 		Refusal:       v.refusal,
 		RetryAt:       v.episode.retryAt(),

@@ -104,7 +104,7 @@ func (r *reconciler) verifyChildren(v *visit) bool {
 
 // begin says in status that the run starts, unless nothing but time asked for it.
 func (r *reconciler) begin(ctx context.Context, v *visit, job engine.Job) error {
-	quiet := v.record.Ready && v.record.ObservedGeneration == v.obj.GetGeneration() && job.Mode == engine.Reconcile &&
+	quiet := v.record.Ready && v.record.ObservedGeneration == generationOf(v.obj) && job.Mode == engine.Reconcile &&
 		(job.Trigger == engine.TriggerPeriod || job.Trigger == engine.TriggerInitial)
 	return r.write(ctx, v, status.Input{
 		Phase: status.Running, Quiet: quiet, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
