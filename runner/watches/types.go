@@ -46,7 +46,7 @@ type Watch struct {
 	MarkUnsafe bool
 	// AllowReservedVariables lets a spec set variables whose names begin with ansible_. Default false.
 	AllowReservedVariables bool
-	// Blacklist are kinds of children that are neither owned nor watched.
+	// Blacklist are kinds of children that are owned but not watched.
 	Blacklist []schema.GroupVersionKind
 	// Selector chooses the resources by label. The empty selector chooses all.
 	Selector metav1.LabelSelector

@@ -134,23 +134,35 @@ func (r *reconciler) bracketed(ctx context.Context, job engine.Job, used func() 
 	if r.Children != nil {
 		r.Children.BeginRun(job.Owner)
 	}
+	over := false
+	defer func() { // an engine that panics must not leave its resource asleep for ever
+		if !over {
+			used()
+			r.endRun(job.Owner, nil)
+		}
+	}()
 	ended := r.Metrics.RunStarted(r.Watch.GVK)
+	defer ended()
 	result, err := r.Engine.Run(ctx, job)
-	ended()
+	over = true
 	usage := used()
 	result.Writes = append(result.Writes, usage.Writes...)
 	result.Denials = append(result.Denials, usage.Denials...)
 	result.APIRequests += usage.Requests
-	if r.Children != nil {
-		r.watchChildren(result.Children)
-		r.Children.EndRun(job.Owner, result.Writes)
-	}
+	r.watchChildren(result.Children)
+	r.endRun(job.Owner, result.Writes)
 	return explainDenials(result), err
+}
+
+func (r *reconciler) endRun(owner engine.Owner, writes []engine.Write) {
+	if r.Children != nil {
+		r.Children.EndRun(owner, writes)
+	}
 }
 
 // watchChildren watches the kinds of what a chart made.
 func (r *reconciler) watchChildren(children []engine.Child) {
-	if !r.Watch.WatchDependentResources {
+	if r.Children == nil || !r.Watch.WatchDependentResources {
 		return
 	}
 	for _, child := range children {

@@ -2,7 +2,6 @@ package proxy_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -19,8 +18,6 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
-
-	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // kubelet is as much of a kubelet as the API server needs for exec and logs. What is run in its containers is cat.
@@ -34,7 +31,6 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/exec/", k.exec)
 	mux.HandleFunc("/containerLogs/", k.log)
-	mux.HandleFunc("/known", func(http.ResponseWriter, *http.Request) {})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(server.Close)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
@@ -50,10 +46,6 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 		t.Fatal(err)
 	}
 	s.cleanUp(t, node)
-	nodes := must(kubernetes.NewForConfig(s.config)).CoreV1().RESTClient()
-	testkit.Eventually(t, soon, func(ctx context.Context) error { // until the API server's own cache has the address
-		return nodes.Get().Resource("nodes").Name(node.Name).SubResource("proxy").Suffix("known").Do(ctx).Error()
-	})
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "p"},
 		Spec:       corev1.PodSpec{NodeName: node.Name, Containers: []corev1.Container{{Name: "c", Image: "example.invalid/none"}}},
