@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -108,7 +109,7 @@ func (s shell) apply(file string) (string, error) {
 		} else if err != nil {
 			return "", fmt.Errorf("parse %s: %w", file, err)
 		}
-		mapping, err := s.mapping(obj.GetKind())
+		mapping, err := s.mappingOf(obj.GroupVersionKind())
 		if err != nil {
 			return "", err
 		}
@@ -131,8 +132,8 @@ func (s shell) bring(obj *unstructured.Unstructured, mapping *meta.RESTMapping, 
 	return s.client.Create(s.t.Context(), obj)
 }
 
-// mapping finds a kind by its name or by that of its resource. It asks anew each time, since pages install CRDs.
-func (s shell) mapping(name string) (*meta.RESTMapping, error) {
+// mapper asks the API server anew each time, since pages install CRDs.
+func (s shell) mapper() (meta.RESTMapper, error) {
 	lister, err := discovery.NewDiscoveryClientForConfig(s.config)
 	if err != nil {
 		return nil, err
@@ -141,13 +142,39 @@ func (s shell) mapping(name string) (*meta.RESTMapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	mapper := restmapper.NewDiscoveryRESTMapper(resources)
-	gvk, err := mapper.KindFor(schema.GroupVersionResource{Resource: strings.ToLower(name)})
+	return restmapper.NewDiscoveryRESTMapper(resources), nil
+}
+
+// mappingOf finds a kind.
+func (s shell) mappingOf(gvk schema.GroupVersionKind) (*meta.RESTMapping, error) {
+	mapper, err := s.mapper()
 	if err != nil {
 		return nil, err
 	}
 	return mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
 }
+
+// mapping finds a kind by its name or by that of its resource. Other tests have CRDs in the same control plane, whose
+// groups end otherwise, so kinds of the pages' own groups and built-in ones come first.
+func (s shell) mapping(name string) (*meta.RESTMapping, error) {
+	mapper, err := s.mapper()
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := mapper.KindsFor(schema.GroupVersionResource{Resource: strings.ToLower(name)})
+	if err != nil {
+		return nil, err
+	}
+	for _, gvk := range kinds {
+		if slices.Contains(pageGroups, gvk.Group) {
+			return mapper.RESTMapping(gvk.GroupKind(), gvk.Version)
+		}
+	}
+	return mapper.RESTMapping(kinds[0].GroupKind(), kinds[0].Version)
+}
+
+// pageGroups are the groups of the kinds that the pages define.
+var pageGroups = []string{"example.com", "web.example.com"}
 
 // title names an object as kubectl does.
 func title(mapping *meta.RESTMapping, name string) string {
