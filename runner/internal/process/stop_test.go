@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -138,6 +139,10 @@ func TestKilledProgramTakesItsDescendantsAlong(t *testing.T) {
 }
 
 func TestNormalEndHangsUpAndSparesTheDetached(t *testing.T) {
+	// Under nohup this process ignores SIGHUP, and its children would inherit that. A handler is not inherited.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(hangups) })
 	clk := clocktesting.NewFakeClock(time.Unix(0, 0))
 	spec := shell(`sleep 1000 & sh -c 'trap "" HUP; : >ready; exec sleep 2000' & until test -e ready; do sleep 0.01; done; echo started`)
 	spec.Dir = t.TempDir()
