@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -30,9 +31,7 @@ func chartOperator(t *testing.T, keys string) (*operator, schema.GroupVersionKin
 	files := map[string]string{
 		"watches.yaml": fmt.Sprintf("- group: %s\n  version: v1\n  kind: Thing\n  chart: DIR/chart\n%s", gvk.Group, keys),
 	}
-	for name, text := range chart {
-		files[name] = text
-	}
+	maps.Copy(files, chart)
 	return setup(t, testkit.Cluster(t), files), gvk
 }
 

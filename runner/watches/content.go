@@ -33,14 +33,14 @@ func (e *entry) chooseContent() bool {
 	forAnsible := w.Playbook != "" || w.Role != ""
 	switch {
 	case forAnsible && w.Chart != "":
-		e.fail(e.at("chart"), "chart", "make it two watches of different kinds, or remove one", "a watch cannot have a chart beside a playbook or role")
+		e.failf(e.at("chart"), "chart", "make it two watches of different kinds, or remove one", "a watch cannot have a chart beside a playbook or role")
 		return false
 	case w.Playbook != "" && w.Role != "":
-		e.warn(e.at("role"), "role", "remove the role", "the role is not used, since the playbook beside it wins")
+		e.warnf(e.at("role"), "role", "remove the role", "the role is not used, since the playbook beside it wins")
 		w.Role = ""
 	case !forAnsible && w.Chart == "":
 		if e.readable("playbook", "role", "chart") {
-			e.fail(e.node, "", "add one of them", "the watch has no playbook, role or chart")
+			e.failf(e.node, "", "add one of them", "the watch has no playbook, role or chart")
 		}
 		return false
 	}
@@ -73,7 +73,7 @@ func (d *decoder) playbook(n *yaml.Node, key, value string) string {
 	case err != nil:
 		d.notFound(n, key, value, []string{path}, err)
 	case info.IsDir():
-		d.fail(n, key, "name the playbook's file", "%s %s is a directory", key, path)
+		d.failf(n, key, "name the playbook's file", "%s %s is a directory", key, path)
 	}
 	return path
 }
@@ -81,7 +81,7 @@ func (d *decoder) playbook(n *yaml.Node, key, value string) string {
 // chart returns the absolute path of a chart's directory or archive and checks that it looks like one.
 func (d *decoder) chart(n *yaml.Node, key, value string) string {
 	if strings.HasPrefix(value, "oci://") {
-		d.fail(n, key, "name a directory or a .tgz archive", "a chart from a registry is not supported yet")
+		d.failf(n, key, "name a directory or a .tgz archive", "a chart from a registry is not supported yet")
 		return value
 	}
 	path := d.absolute(value)
@@ -92,7 +92,7 @@ func (d *decoder) chart(n *yaml.Node, key, value string) string {
 	case info.IsDir():
 		d.checkChartDirectory(n, key, path)
 	case !strings.HasSuffix(path, ".tgz") && !strings.HasSuffix(path, ".tar.gz"):
-		d.fail(n, key, "name a directory or a .tgz archive", "%s %s is no chart", key, path)
+		d.failf(n, key, "name a directory or a .tgz archive", "%s %s is no chart", key, path)
 	}
 	return path
 }
@@ -109,9 +109,9 @@ func (d *decoder) checkChartDirectory(n *yaml.Node, key, path string) {
 		Name string `yaml:"name"`
 	}
 	if err := yaml.Unmarshal(data, &chart); err != nil {
-		d.fail(n, key, "", "%s %s: Chart.yaml: %s", key, path, strings.TrimPrefix(err.Error(), "yaml: "))
+		d.failf(n, key, "", "%s %s: Chart.yaml: %s", key, path, strings.TrimPrefix(err.Error(), "yaml: "))
 	} else if chart.Name == "" {
-		d.fail(n, key, "", "%s %s: Chart.yaml has no name", key, path)
+		d.failf(n, key, "", "%s %s: Chart.yaml has no name", key, path)
 	}
 }
 
@@ -131,13 +131,13 @@ func (d *decoder) readFile(path string) ([]byte, error) {
 // notFound reports a file that is missing or cannot be read, with the places where it was looked for.
 func (d *decoder) notFound(n *yaml.Node, key, value string, places []string, err error) {
 	if err != nil && !missing(err) {
-		d.fail(n, key, "", "%s %q cannot be read: %v", key, value, err)
+		d.failf(n, key, "", "%s %q cannot be read: %v", key, value, err)
 		return
 	}
 	hint := ""
 	if !filepath.IsAbs(value) {
 		hint = "paths are relative to the operator's working directory"
 	}
-	d.fail(n, key, hint,
+	d.failf(n, key, hint,
 		"%s %q was not found; looked at %s", key, value, strings.Join(places, ", "))
 }

@@ -27,14 +27,14 @@ type decoder struct {
 	templated []*entry
 }
 
-// fail reports an error at a node.
-func (d *decoder) fail(n *yaml.Node, key, hint, format string, args ...any) {
-	d.report(&d.errors, n, Problem{Key: key, Hint: hint}, format, args...)
+// failf reports an error at a node.
+func (d *decoder) failf(n *yaml.Node, key, hint, format string, args ...any) {
+	d.reportf(&d.errors, n, Problem{Key: key, Hint: hint}, format, args...)
 }
 
-// warn reports what old files are allowed to have but strict mode refuses.
-func (d *decoder) warn(n *yaml.Node, key, hint, format string, args ...any) {
-	d.report(d.warningList(), n, Problem{Key: key, Hint: hint}, format, args...)
+// warnf reports what old files are allowed to have but strict mode refuses.
+func (d *decoder) warnf(n *yaml.Node, key, hint, format string, args ...any) {
+	d.reportf(d.warningList(), n, Problem{Key: key, Hint: hint}, format, args...)
 }
 
 // warningList is where warnings go that strict mode takes for errors.
@@ -45,13 +45,13 @@ func (d *decoder) warningList() *problemList {
 	return &d.warnings
 }
 
-// note reports what is worth knowing and no fault of the file.
-func (d *decoder) note(n *yaml.Node, key, hint, format string, args ...any) {
-	d.report(&d.warnings, n, Problem{Key: key, Hint: hint}, format, args...)
+// notef reports what is worth knowing and no fault of the file.
+func (d *decoder) notef(n *yaml.Node, key, hint, format string, args ...any) {
+	d.reportf(&d.warnings, n, Problem{Key: key, Hint: hint}, format, args...)
 }
 
-// report adds a problem to a list that has room for it; to place and word one costs time.
-func (d *decoder) report(list *problemList, n *yaml.Node, p Problem, format string, args ...any) {
+// reportf adds a problem to a list that has room for it; to place and word one costs time.
+func (d *decoder) reportf(list *problemList, n *yaml.Node, p Problem, format string, args ...any) {
 	if !list.full() {
 		p.Position = d.source.position(n.Line, n.Column)
 		p.Message = fmt.Sprintf(format, args...)
@@ -73,7 +73,7 @@ func (l lineOf) String() string {
 func (d *decoder) count(n *yaml.Node, path string) bool {
 	d.nodes++
 	if d.nodes == maxNodes {
-		d.fail(n, path, "use fewer aliases", "the file stands for more than %d values", maxNodes)
+		d.failf(n, path, "use fewer aliases", "the file stands for more than %d values", maxNodes)
 	}
 	return d.nodes < maxNodes
 }

@@ -35,7 +35,7 @@ var knownKeys = sync.OnceValue(func() map[string]entryKey {
 func (d *decoder) readEntry(n *yaml.Node) (Watch, bool) {
 	node := follow(n)
 	if node.Kind != yaml.MappingNode {
-		d.fail(n, "", "write group, version, kind and a playbook, role or chart", "a watch must be a mapping")
+		d.failf(n, "", "write group, version, kind and a playbook, role or chart", "a watch must be a mapping")
 		return Watch{}, false
 	}
 	e := &entry{decoder: d, node: n, set: map[string]*yaml.Node{}, watch: Watch{
@@ -77,20 +77,20 @@ var entryKeyNames = sync.OnceValue(func() []string {
 // unknownKey tells of a key that means nothing in a mapping that has the given ones.
 func (d *decoder) unknownKey(f field, path string, names []string) {
 	if d.warningList().full() { // to look for what was meant costs time
-		d.warn(f.key, path, "", "")
+		d.warnf(f.key, path, "", "")
 		return
 	}
 	hint := staleKeys[strings.ToLower(f.name)]
 	if meant := nearest(f.name, names); hint == "" && meant != "" {
 		hint = "did you mean " + meant + "?"
 	}
-	d.warn(f.key, join(path, f.name), hint, "unknown key %s is ignored", join(path, f.name))
+	d.warnf(f.key, join(path, f.name), hint, "unknown key %s is ignored", join(path, f.name))
 }
 
 // spelling tells in strict mode of a key that is known only because case does not matter.
 func (d *decoder) spelling(f field, name string) {
 	if d.options.Strict && f.name != name {
-		d.note(f.key, f.name, "write "+name, "the key %s is spelled in another way than the reference has it", f.name)
+		d.notef(f.key, f.name, "write "+name, "the key %s is spelled in another way than the reference has it", f.name)
 	}
 }
 
@@ -124,7 +124,7 @@ func (e *entry) checkEffect() {
 		key, known := knownKeys()[strings.ToLower(name)]
 		isContent := name == "playbook" || name == "role" || name == "chart"
 		if known && !isContent && !key.NotYet && !slices.Contains(key.Content, content) {
-			e.warn(n, name, "remove it", "%s has no effect on a %s", name, content)
+			e.warnf(n, name, "remove it", "%s has no effect on a %s", name, content)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (e *entry) readEnvironment() {
 	if value, ok := e.kindVariable("MAX_CONCURRENT_RECONCILES"); ok {
 		e.setConcurrency("MAX_CONCURRENT_RECONCILES", value)
 	} else if value, ok := e.kindVariable("WORKER"); ok {
-		e.note(e.node, "", "set "+variableName("MAX_CONCURRENT_RECONCILES", e.watch.GVK),
+		e.notef(e.node, "", "set "+variableName("MAX_CONCURRENT_RECONCILES", e.watch.GVK),
 			"the environment variable %s is deprecated", variableName("WORKER", e.watch.GVK))
 		e.setConcurrency("WORKER", value)
 	}
@@ -42,7 +42,7 @@ func (e *entry) setConcurrency(prefix, value string) {
 }
 
 func (e *entry) badVariable(prefix, value, want string) {
-	e.note(e.node, "", "set it to "+want, "the environment variable %s is ignored, since it is %q",
+	e.notef(e.node, "", "set it to "+want, "the environment variable %s is ignored, since it is %q",
 		variableName(prefix, e.watch.GVK), value)
 }
 

@@ -14,7 +14,7 @@ func readFinalizer(e *entry, n *yaml.Node, key string) {
 		return
 	}
 	if follow(n).Kind != yaml.MappingNode {
-		e.fail(n, key, "write name: and playbook:, role: or vars: below it", "%s must be a mapping", key)
+		e.failf(n, key, "write name: and playbook:, role: or vars: below it", "%s must be a mapping", key)
 		return
 	}
 	finalizer := &Finalizer{}
@@ -52,7 +52,7 @@ func (e *entry) resolveFinalizer() {
 	}
 	e.checkFinalizerName(finalizer.Name)
 	if finalizer.Playbook != "" && finalizer.Role != "" {
-		e.warn(e.at("finalizer.role"), "finalizer.role", "remove the role", "the finalizer's role is not used, since the playbook beside it wins")
+		e.warnf(e.at("finalizer.role"), "finalizer.role", "remove the role", "the finalizer's role is not used, since the playbook beside it wins")
 		finalizer.Role = ""
 	}
 	if finalizer.Playbook != "" {
@@ -67,11 +67,11 @@ func (e *entry) checkFinalizerName(name string) {
 	const key = "finalizer.name"
 	switch {
 	case name == "":
-		e.fail(e.at("finalizer"), key, "add one like "+e.exampleFinalizer(), "the finalizer has no name")
+		e.failf(e.at("finalizer"), key, "add one like "+e.exampleFinalizer(), "the finalizer has no name")
 	case len(validation.IsQualifiedName(name)) > 0:
-		e.fail(e.at(key), key, "write one like "+e.exampleFinalizer(), "%q cannot be a finalizer's name", name)
+		e.failf(e.at(key), key, "write one like "+e.exampleFinalizer(), "%q cannot be a finalizer's name", name)
 	case !strings.Contains(name, "/"):
-		e.note(e.at(key), key, "for a new operator write one like "+e.exampleFinalizer(),
+		e.notef(e.at(key), key, "for a new operator write one like "+e.exampleFinalizer(),
 			"the finalizer's name %q has no domain, so that another operator may use it too", name)
 	}
 }
@@ -93,13 +93,13 @@ func (d *decoder) variables(n *yaml.Node, path string) map[string]any {
 		return nil
 	}
 	if follow(n).Kind != yaml.MappingNode {
-		d.fail(n, path, "", "%s must be a mapping of names to values", path)
+		d.failf(n, path, "", "%s must be a mapping of names to values", path)
 		return nil
 	}
 	vars, _ := d.anyValue(n, path, 0).(map[string]any)
 	for _, name := range reservedVariables {
 		if _, ok := vars[name]; ok {
-			d.fail(n, join(path, name), "choose another name", "%s: the operator itself sets %s", path, name)
+			d.failf(n, join(path, name), "choose another name", "%s: the operator itself sets %s", path, name)
 		}
 	}
 	return vars

@@ -25,7 +25,7 @@ func readBool(place func(*Watch) *bool) func(*entry, *yaml.Node, string) {
 }
 
 func notYet(e *entry, n *yaml.Node, key string) {
-	e.fail(n, key, "remove the key until it is", "%s is not supported yet", key)
+	e.failf(n, key, "remove the key until it is", "%s is not supported yet", key)
 }
 
 func readReconcilePeriod(e *entry, n *yaml.Node, key string) {
@@ -34,7 +34,7 @@ func readReconcilePeriod(e *entry, n *yaml.Node, key string) {
 		return
 	}
 	if value < 0 {
-		e.warn(n, key, "write 0s for no periodic run", "%s is negative and taken for 0s", key)
+		e.warnf(n, key, "write 0s for no periodic run", "%s is negative and taken for 0s", key)
 		value = 0
 	}
 	e.watch.ReconcilePeriod = &value
@@ -45,7 +45,7 @@ func readTimeout(e *entry, n *yaml.Node, key string) {
 	switch {
 	case !ok:
 	case value < 0:
-		e.fail(n, key, "write 0s for no deadline", "%s must not be negative", key)
+		e.failf(n, key, "write 0s for no deadline", "%s must not be negative", key)
 	default:
 		e.watch.Timeout = new(time.Duration)
 		*e.watch.Timeout = value
@@ -54,7 +54,7 @@ func readTimeout(e *entry, n *yaml.Node, key string) {
 
 func readConcurrency(e *entry, n *yaml.Node, key string) {
 	if value, ok := e.intValue(n, key); ok && value < 0 {
-		e.fail(n, key, "remove the key for the default", "%s must not be negative", key)
+		e.failf(n, key, "remove the key for the default", "%s must not be negative", key)
 	} else if ok {
 		e.watch.MaxConcurrentReconciles = value
 	}
@@ -62,7 +62,7 @@ func readConcurrency(e *entry, n *yaml.Node, key string) {
 
 func readHistory(e *entry, n *yaml.Node, key string) {
 	if value, ok := e.intValue(n, key); ok && value < 0 {
-		e.fail(n, key, "write 0 to keep all revisions", "%s must not be negative", key)
+		e.failf(n, key, "write 0 to keep all revisions", "%s must not be negative", key)
 	} else if ok {
 		e.watch.MaxHistory = value
 	}
@@ -85,10 +85,10 @@ func readExecutor(e *entry, n *yaml.Node, key string) {
 	case ExecutorDirect:
 		e.watch.Executor = ExecutorDirect
 	case "warm", "runner", "job":
-		e.fail(n, key, "write direct, or remove the key", "%s: %s is not supported yet", key, value)
+		e.failf(n, key, "write direct, or remove the key", "%s: %s is not supported yet", key, value)
 	default:
 		if ok {
-			e.fail(n, key, "write direct", "%s: there is no executor %q", key, value)
+			e.failf(n, key, "write direct", "%s: there is no executor %q", key, value)
 		}
 	}
 }

@@ -27,13 +27,13 @@ func (e *entry) checkName(key, value string, valid bool, like string) {
 	switch {
 	case valid || !e.readable(key):
 	case value == "" && e.set[key] == nil:
-		e.fail(e.node, key, "", "the watch has no %s", key)
+		e.failf(e.node, key, "", "the watch has no %s", key)
 	case value == "":
-		e.fail(e.at(key), key, "", "%s must not be empty", key)
+		e.failf(e.at(key), key, "", "%s must not be empty", key)
 	case strings.HasPrefix(value, "${"):
-		e.fail(e.at(key), key, "", "%s: the environment variable %s is not set", key, strings.Trim(value, "${}"))
+		e.failf(e.at(key), key, "", "%s: the environment variable %s is not set", key, strings.Trim(value, "${}"))
 	default:
-		e.fail(e.at(key), key, "", "%s: %q is not %s", key, value, like)
+		e.failf(e.at(key), key, "", "%s: %q is not %s", key, value, like)
 	}
 }
 

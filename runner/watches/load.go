@@ -111,7 +111,7 @@ func (d *decoder) readDocuments(documents []*yaml.Node) []Watch {
 		case null(root):
 			continue
 		case root.Kind != yaml.SequenceNode:
-			d.fail(root, "", listHint(root), "a watches file must be a list, not %s", shape(root))
+			d.failf(root, "", listHint(root), "a watches file must be a list, not %s", shape(root))
 			continue
 		}
 		for _, item := range root.Content {

@@ -50,7 +50,7 @@ func (d *decoder) fieldsAt(n *yaml.Node, path string, same func(string) string, 
 			continue
 		}
 		if first, twice := index[same(name)]; twice {
-			d.warn(key, join(path, name), "", "key %s stands here twice, first on %s; the last one counts",
+			d.warnf(key, join(path, name), "", "key %s stands here twice, first on %s; the last one counts",
 				name, lineOf{d.source, own[first].key})
 			own[first].value, own[first].key = value, key
 			continue
@@ -81,7 +81,7 @@ func (d *decoder) merged(n *yaml.Node, path string, same func(string) string, de
 	case !d.count(n, path):
 		return nil
 	case depth > maxDepth:
-		d.fail(n, path, "", "merges (<<) nest too deep")
+		d.failf(n, path, "", "merges (<<) nest too deep")
 		return nil
 	case n.Kind == yaml.MappingNode:
 		return d.fieldsAt(n, path, same, depth+1)
@@ -92,7 +92,7 @@ func (d *decoder) merged(n *yaml.Node, path string, same func(string) string, de
 		}
 		return all
 	}
-	d.fail(n, path, "", "a merge (<<) needs a mapping or a list of mappings")
+	d.failf(n, path, "", "a merge (<<) needs a mapping or a list of mappings")
 	return nil
 }
 
@@ -104,12 +104,12 @@ func isMerge(key *yaml.Node) bool {
 func (d *decoder) keyName(key *yaml.Node, path string) (string, bool) {
 	n := follow(key)
 	if n.Kind != yaml.ScalarNode {
-		d.fail(key, path, "", "a list or mapping cannot be a key")
+		d.failf(key, path, "", "a list or mapping cannot be a key")
 		return "", false
 	}
 	value, err := scalar(n)
 	if err != nil || value == nil {
-		d.fail(key, path, "put the key in quotes", "%q cannot be a key", n.Value)
+		d.failf(key, path, "put the key in quotes", "%q cannot be a key", n.Value)
 		return "", false
 	}
 	return text(value), true

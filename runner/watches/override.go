@@ -19,7 +19,7 @@ func (d *decoder) readOverrides(n *yaml.Node, path string) []OverrideValue {
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
-		d.fail(n, path, "", "%s must be a mapping of value paths to values", path)
+		d.failf(n, path, "", "%s must be a mapping of value paths to values", path)
 		return nil
 	}
 	var values []OverrideValue
@@ -40,9 +40,9 @@ func (d *decoder) tryOverride(f field, path string, value OverrideValue, tried m
 	case err == nil:
 		return true
 	case errors.Is(err, errNoContainer):
-		d.fail(f.value, join(path, f.name), "", "%v", err)
+		d.failf(f.value, join(path, f.name), "", "%v", err)
 	default:
-		d.fail(f.value, join(path, f.name), "put a backslash before a comma, brace or bracket that is part of the value", "%v", err)
+		d.failf(f.value, join(path, f.name), "put a backslash before a comma, brace or bracket that is part of the value", "%v", err)
 	}
 	return false
 }
@@ -51,11 +51,11 @@ func (d *decoder) tryOverride(f field, path string, value OverrideValue, tried m
 func (d *decoder) readOverride(f field, path string) (OverrideValue, bool) {
 	n := follow(f.value)
 	if f.name == "" {
-		d.fail(f.key, path, "", "the path of a value must not be empty")
+		d.failf(f.key, path, "", "the path of a value must not be empty")
 		return OverrideValue{}, false
 	}
 	if n.Kind != yaml.ScalarNode {
-		d.fail(n, path, "write one line per value, with dots in the key: image.tag", "%s must be a single value", path)
+		d.failf(n, path, "write one line per value, with dots in the key: image.tag", "%s must be a single value", path)
 		return OverrideValue{}, false
 	}
 	written, ok := d.textValue(n, path)
@@ -67,7 +67,7 @@ func (d *decoder) readOverride(f field, path string) (OverrideValue, bool) {
 	if strings.Contains(expanded, "{{") {
 		var err error
 		if expanded, err = d.renderOverride(expanded); err != nil {
-			d.fail(n, path, "", "%s: %v", path, err)
+			d.failf(n, path, "", "%s: %v", path, err)
 			return OverrideValue{}, false
 		}
 	}

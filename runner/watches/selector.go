@@ -25,7 +25,7 @@ func readSelector(e *entry, n *yaml.Node, key string) {
 		return
 	}
 	if _, err := metav1.LabelSelectorAsSelector(&e.watch.Selector); err != nil {
-		e.fail(n, key, "", "%s: %v", key, err)
+		e.failf(n, key, "", "%s: %v", key, err)
 	}
 }
 
@@ -34,7 +34,7 @@ func (d *decoder) labels(n *yaml.Node, path string) map[string]string {
 		return nil
 	}
 	if follow(n).Kind != yaml.MappingNode {
-		d.fail(n, path, "", "%s must be a mapping of labels to values", path)
+		d.failf(n, path, "", "%s must be a mapping of labels to values", path)
 		return nil
 	}
 	labels := map[string]string{}
@@ -72,7 +72,7 @@ func readBlacklist(e *entry, n *yaml.Node, key string) {
 			*place[name], _ = e.textValue(value, path)
 		})
 		if gvk.Version == "" || gvk.Kind == "" {
-			e.warn(item, path, "add it", "the blacklist excludes nothing here, since version or kind is missing")
+			e.warnf(item, path, "add it", "the blacklist excludes nothing here, since version or kind is missing")
 			return
 		}
 		e.watch.Blacklist = append(e.watch.Blacklist, gvk)
@@ -85,7 +85,7 @@ func (d *decoder) eachField(n *yaml.Node, path string, names []string, read func
 		return
 	}
 	if follow(n).Kind != yaml.MappingNode {
-		d.fail(n, path, "its keys are "+strings.Join(names, ", "), "%s must be a mapping", path)
+		d.failf(n, path, "its keys are "+strings.Join(names, ", "), "%s must be a mapping", path)
 		return
 	}
 	for _, f := range d.fields(n, path, strings.ToLower) {
@@ -110,7 +110,7 @@ func (d *decoder) eachItem(n *yaml.Node, path string, read func(item *yaml.Node,
 	}
 	list := follow(n)
 	if list.Kind != yaml.SequenceNode {
-		d.fail(n, path, "put - before each item", "%s must be a list", path)
+		d.failf(n, path, "put - before each item", "%s must be a list", path)
 		return
 	}
 	for _, item := range list.Content {

@@ -15,7 +15,7 @@ func (d *decoder) anyValue(n *yaml.Node, path string, depth int) any {
 	case !d.count(n, path):
 		return nil
 	case depth > maxDepth:
-		d.fail(n, path, "", "lists and mappings nest more than %d deep", maxDepth)
+		d.failf(n, path, "", "lists and mappings nest more than %d deep", maxDepth)
 		return nil
 	case n.Kind == yaml.MappingNode:
 		value := map[string]any{}
@@ -41,11 +41,11 @@ func exactly(key string) string { return key }
 func (d *decoder) scalarValue(n *yaml.Node, path string) (any, bool) {
 	value, err := scalar(n)
 	if err != nil {
-		d.fail(n, path, "put the value in quotes if it is text", "%s: %v", path, err)
+		d.failf(n, path, "put the value in quotes if it is text", "%s: %v", path, err)
 		return nil, false
 	}
 	if n.Style&yaml.TaggedStyle != 0 && !strings.HasPrefix(n.Tag, "!!") {
-		d.warn(n, path, "", "%s: the tag %s means nothing here and is ignored", path, n.Tag)
+		d.warnf(n, path, "", "%s: the tag %s means nothing here and is ignored", path, n.Tag)
 	}
 	return value, true
 }
@@ -54,13 +54,13 @@ func (d *decoder) scalarValue(n *yaml.Node, path string) (any, bool) {
 func (d *decoder) textValue(n *yaml.Node, path string) (string, bool) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode {
-		d.fail(n, path, "", "%s must be text, not a list or mapping", path)
+		d.failf(n, path, "", "%s must be text, not a list or mapping", path)
 		return "", false
 	}
 	value, ok := d.scalarValue(n, path)
 	written := text(value)
 	if ok && value != nil && !strings.EqualFold(written, n.Value) && n.Style&yaml.TaggedStyle == 0 {
-		d.note(n, path, "put it in quotes to keep its spelling", "%s: %s is read as %s", path, n.Value, written)
+		d.notef(n, path, "put it in quotes to keep its spelling", "%s: %s is read as %s", path, n.Value, written)
 	}
 	return written, ok
 }
@@ -69,7 +69,7 @@ func (d *decoder) textValue(n *yaml.Node, path string) (string, bool) {
 func (d *decoder) boolValue(n *yaml.Node, path string) (value, ok bool) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode {
-		d.fail(n, path, "", "%s must be true or false", path)
+		d.failf(n, path, "", "%s must be true or false", path)
 		return false, false
 	}
 	switch read, _ := scalar(n); v := read.(type) {
@@ -82,7 +82,7 @@ func (d *decoder) boolValue(n *yaml.Node, path string) (value, ok bool) {
 	if _, isBool := plain(n.Value).(bool); isBool {
 		hint = "remove the quotes"
 	}
-	d.fail(n, path, hint, "%s must be true or false, not %q", path, n.Value)
+	d.failf(n, path, hint, "%s must be true or false, not %q", path, n.Value)
 	return false, false
 }
 
@@ -90,14 +90,14 @@ func (d *decoder) boolValue(n *yaml.Node, path string) (value, ok bool) {
 func (d *decoder) intValue(n *yaml.Node, path string) (value int, ok bool) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode {
-		d.fail(n, path, "", "%s must be an integer", path)
+		d.failf(n, path, "", "%s must be an integer", path)
 		return 0, false
 	}
 	switch read, _ := scalar(n); v := read.(type) {
 	case nil:
 		return 0, false
 	case int64:
-		if v == int64(int32(v)) {
+		if v >= math.MinInt32 && v <= math.MaxInt32 {
 			return int(v), true
 		}
 	case float64:
@@ -109,7 +109,7 @@ func (d *decoder) intValue(n *yaml.Node, path string) (value int, ok bool) {
 	if _, isInt := plain(n.Value).(int64); isInt && quoted(n) {
 		hint = "remove the quotes"
 	}
-	d.fail(n, path, hint, "%s must be an integer of at most 32 bits, not %q", path, n.Value)
+	d.failf(n, path, hint, "%s must be an integer of at most 32 bits, not %q", path, n.Value)
 	return 0, false
 }
 
@@ -117,7 +117,7 @@ func (d *decoder) intValue(n *yaml.Node, path string) (value int, ok bool) {
 func (d *decoder) durationValue(n *yaml.Node, path string) (value time.Duration, ok bool) {
 	n = follow(n)
 	if n.Kind != yaml.ScalarNode {
-		d.fail(n, path, durationHint, "%s must be a duration", path)
+		d.failf(n, path, durationHint, "%s must be a duration", path)
 		return 0, false
 	}
 	read, _ := scalar(n)
@@ -133,7 +133,7 @@ func (d *decoder) durationValue(n *yaml.Node, path string) (value time.Duration,
 	if _, err := time.ParseDuration(n.Value + "s"); err == nil {
 		hint = "write " + n.Value + "s for seconds"
 	}
-	d.fail(n, path, hint, "%s must be a duration with a unit, not %q", path, n.Value)
+	d.failf(n, path, hint, "%s must be a duration with a unit, not %q", path, n.Value)
 	return 0, false
 }
 

@@ -29,12 +29,8 @@ type changeFilter struct {
 // triggerOf returns why the step from old to new wakes the resource; ok is false when it does not.
 func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger engine.Trigger, ok bool) {
 	switch {
-	case obj.GetDeletionTimestamp() != nil && f.steered(old, obj):
-		return engine.TriggerRequest, true
-	case obj.GetDeletionTimestamp() != nil && contentChanged(old, obj) && old.GetDeletionTimestamp() != nil:
-		return engine.TriggerSpec, true // what the finalizer failed over may have been put right
 	case obj.GetDeletionTimestamp() != nil:
-		return engine.TriggerDeletion, old.GetDeletionTimestamp() == nil || !slices.Equal(old.GetFinalizers(), obj.GetFinalizers())
+		return f.triggerOfDeleted(old, obj)
 	case contentChanged(old, obj):
 		return engine.TriggerSpec, true
 	case f.matches(old) != f.matches(obj):
@@ -45,6 +41,19 @@ func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger en
 		return engine.TriggerMetadata, true
 	}
 	return "", false
+}
+
+// triggerOfDeleted is triggerOf for a resource on its way out.
+func (f changeFilter) triggerOfDeleted(old, obj *unstructured.Unstructured) (trigger engine.Trigger, ok bool) {
+	switch {
+	case old.GetDeletionTimestamp() == nil:
+		return engine.TriggerDeletion, true
+	case f.steered(old, obj):
+		return engine.TriggerRequest, true
+	case contentChanged(old, obj):
+		return engine.TriggerSpec, true // what the finalizer failed over may have been put right
+	}
+	return engine.TriggerDeletion, !slices.Equal(old.GetFinalizers(), obj.GetFinalizers())
 }
 
 func (f changeFilter) matches(obj *unstructured.Unstructured) bool {

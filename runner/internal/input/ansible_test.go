@@ -3,6 +3,7 @@ package input
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,9 +25,7 @@ func ansibleSees(t *testing.T, vars map[string]any, names ...string) (map[string
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.json")
 	all := map[string]any{"out": out, "show": names}
-	for name, value := range vars {
-		all[name] = value
-	}
+	maps.Copy(all, vars)
 	text, err := json.Marshal(all)
 	if err != nil {
 		t.Fatal(err)

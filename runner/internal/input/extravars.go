@@ -41,8 +41,8 @@ func ExtraVars(obj map[string]any, w watches.Watch, run Run) (map[string]any, er
 		return nil, refusal
 	}
 	spec := map[string]any{}
-	if _, isMapping := obj["spec"].(map[string]any); isMapping {
-		spec = whole["spec"].(map[string]any)
+	if mapping, isMapping := whole["spec"].(map[string]any); isMapping {
+		spec = mapping
 	}
 	vars, refusal := specVars(spec, w)
 	if refusal != nil {

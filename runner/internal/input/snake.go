@@ -62,7 +62,7 @@ func splitWords(key string) []string {
 		words = append(words, strings.ToLower(key[start:end]))
 		start = next
 	}
-	for i := 0; i < len(key); i++ {
+	for i := range len(key) {
 		switch {
 		case key[i] == ' ' || key[i] == '_' || key[i] == '-':
 			flush(i, i+1)

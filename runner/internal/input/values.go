@@ -13,7 +13,7 @@ func Values(obj map[string]any, w watches.Watch) (map[string]any, error) {
 	switch spec := obj["spec"].(type) {
 	case nil:
 	case map[string]any:
-		values = clone(spec).(map[string]any)
+		values, _ = clone(spec).(map[string]any)
 	default:
 		return nil, refuse(ReasonInvalidSpec, "the values of a chart must be a mapping").under("spec")
 	}
