@@ -45,7 +45,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	api, err := assemble(mgr, o, file, engines)
+	api, err := assemble(mgr, o, file, engines) //nolint:contextcheck // it opens a port, which needs no context
 	if err == nil {
 		err = start(ctx, mgr, api)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/go-task/slim-sprig/v3"
+	sprig "github.com/go-task/slim-sprig/v3"
 	"gopkg.in/yaml.v3"
 	"helm.sh/helm/v3/pkg/strvals"
 )

@@ -32,7 +32,7 @@ func (p Problem) String() string {
 }
 
 // Problems are the errors of one file, sorted by position. It is the error of [Load] and [Decode].
-type Problems []Problem
+type Problems []Problem //nolint:errname // a list of problems, which is an error when it is not empty
 
 // Error returns one line per problem.
 func (ps Problems) Error() string {

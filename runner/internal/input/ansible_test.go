@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chartbook-operator/chartbook/runner/watches"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // ansibleSees runs a real playbook with variables and returns what Ansible makes of those with the given names.

@@ -4,9 +4,10 @@ import (
 	"maps"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/watches"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Variables that every run gets beside those of the resource.

@@ -10,11 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
-	"github.com/chartbook-operator/chartbook/runner/watches"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

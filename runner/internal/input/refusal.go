@@ -18,7 +18,7 @@ const (
 )
 
 // Refusal says that a resource cannot be run as it is. Only a change of the resource helps.
-type Refusal struct {
+type Refusal struct { //nolint:errname // a refusal of a resource, and an error on the way there
 	// Reason is one of the reasons of this package.
 	Reason string
 	// Message says what is wrong, in one line.

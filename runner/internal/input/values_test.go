@@ -4,8 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/chartbook-operator/chartbook/runner/watches"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 func TestValues(t *testing.T) {
