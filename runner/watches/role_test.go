@@ -16,40 +16,40 @@ func TestRolePlaces(t *testing.T) {
 		want          []string
 	}{
 		{"an absolute path is the only place", "/opt/roles/app/", nil, []string{"/opt/roles/app"}},
-		{"a name is looked for in roles, then as a path", "app", nil, []string{"/work/roles/app", "/work/app"}},
-		{"so is a relative path", "relative/Foo", nil, []string{"/work/roles/relative/Foo", "/work/relative/Foo"}},
+		{"a name is looked for in roles, then as a path", "app", nil, []string{"/base/roles/app", "/base/app"}},
+		{"so is a relative path", "relative/Foo", nil, []string{"/base/roles/relative/Foo", "/base/relative/Foo"}},
 		{
 			"each roles path counts with and without roles", "app",
 			map[string]string{"ANSIBLE_ROLES_PATH": "/a:b"},
-			[]string{"/a/app", "/a/roles/app", "/work/b/app", "/work/b/roles/app", "/work/roles/app", "/work/app"},
+			[]string{"/a/app", "/a/roles/app", "/base/b/app", "/base/b/roles/app", "/base/roles/app", "/base/app"},
 		},
 		{
 			"three parts name a role of a collection", "ns.coll.role", nil,
 			[]string{
 				"/usr/share/ansible/collections/ansible_collections/ns/coll/roles/role",
 				"/home/me/.ansible/collections/ansible_collections/ns/coll/roles/role",
-				"/work/roles/ns.coll.role", "/work/ns.coll.role",
+				"/base/roles/ns.coll.role", "/base/ns.coll.role",
 			},
 		},
 		{
 			"a collections path takes the place of the defaults", "ns.coll.role",
 			map[string]string{"ANSIBLE_COLLECTIONS_PATH": "/c:d", "ANSIBLE_ROLES_PATH": "/r"},
 			[]string{
-				"/c/ansible_collections/ns/coll/roles/role", "/work/d/ansible_collections/ns/coll/roles/role",
-				"/r/ns.coll.role", "/r/roles/ns.coll.role", "/work/roles/ns.coll.role", "/work/ns.coll.role",
+				"/c/ansible_collections/ns/coll/roles/role", "/base/d/ansible_collections/ns/coll/roles/role",
+				"/r/ns.coll.role", "/r/roles/ns.coll.role", "/base/roles/ns.coll.role", "/base/ns.coll.role",
 			},
 		},
 		{"the plural name of the variable was never read", "a.b.c", map[string]string{"ANSIBLE_COLLECTIONS_PATHS": "/c", "HOME": ""},
 			[]string{
 				"/usr/share/ansible/collections/ansible_collections/a/b/roles/c",
 				"/home/me/.ansible/collections/ansible_collections/a/b/roles/c",
-				"/work/roles/a.b.c", "/work/a.b.c",
+				"/base/roles/a.b.c", "/base/a.b.c",
 			},
 		},
 	}
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
-			d := &decoder{options: Options{Dir: "/work", Home: "/home/me", LookupEnv: environment(c.env)}}
+			d := &decoder{options: Options{Dir: "/base", Home: "/home/me", LookupEnv: environment(c.env)}}
 			var got []string
 			for _, place := range d.rolePlaces(c.value) {
 				got = append(got, place.path)
