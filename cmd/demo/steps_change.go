@@ -18,11 +18,7 @@ const (
 
 // changeSpec changes the message of the Sample; its ConfigMap has to follow.
 func (d *demo) changeSpec(ctx context.Context) (step, error) {
-	s, err := d.sample("Sample")
-	if err != nil {
-		return step{}, err
-	}
-	config, err := d.childOf(ctx, s, configMapKind)
+	s, config, err := d.sampleWithChild(ctx, "Sample", configMapKind)
 	if err != nil {
 		return step{}, err
 	}
@@ -48,11 +44,7 @@ func (d *demo) changeSpec(ctx context.Context) (step, error) {
 
 // editChild changes the ConfigMap of the Sample by hand; it has to be put right.
 func (d *demo) editChild(ctx context.Context) (step, error) {
-	s, err := d.sample("Sample")
-	if err != nil {
-		return step{}, err
-	}
-	config, err := d.childOf(ctx, s, configMapKind)
+	s, config, err := d.sampleWithChild(ctx, "Sample", configMapKind)
 	if err != nil {
 		return step{}, err
 	}
@@ -82,11 +74,7 @@ func (d *demo) editChild(ctx context.Context) (step, error) {
 
 // deleteChild deletes the Service of the Microservice; it has to come back.
 func (d *demo) deleteChild(ctx context.Context) (step, error) {
-	s, err := d.sample("Microservice")
-	if err != nil {
-		return step{}, err
-	}
-	service, err := d.childOf(ctx, s, serviceKind)
+	s, service, err := d.sampleWithChild(ctx, "Microservice", serviceKind)
 	if err != nil {
 		return step{}, err
 	}
@@ -112,6 +100,16 @@ func (d *demo) deleteChild(ctx context.Context) (step, error) {
 			},
 		}},
 	}, nil
+}
+
+// sampleWithChild returns the sample of a kind and the first object of another kind that it owns, once there is one.
+func (d *demo) sampleWithChild(ctx context.Context, kind string, child schema.GroupVersionKind) (sample, *unstructured.Unstructured, error) {
+	s, err := d.sample(kind)
+	if err != nil {
+		return s, nil, err
+	}
+	obj, err := d.childOf(ctx, s, child)
+	return s, obj, err
 }
 
 // childOf returns the first object of a kind that a sample owns, once there is one.

@@ -68,11 +68,7 @@ func (d *demo) noneLeft(ctx context.Context, objects ...*unstructured.Unstructur
 
 // leaveSelector takes away the label that the Deployment was chosen by; its Service has to go, and nothing else.
 func (d *demo) leaveSelector(ctx context.Context) (step, error) {
-	s, err := d.sample("Deployment")
-	if err != nil {
-		return step{}, err
-	}
-	service, err := d.childOf(ctx, s, serviceKind)
+	s, service, err := d.sampleWithChild(ctx, "Deployment", serviceKind)
 	if err != nil {
 		return step{}, err
 	}

@@ -28,8 +28,7 @@ func newReader(gvk schema.GroupVersionKind, cache client.Reader) *reader {
 
 // get returns the newest known state of a resource, to be changed freely, or nil when there is none.
 func (r *reader) get(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(r.gvk)
+	obj := ofKind(r.gvk)
 	err := r.cache.Get(ctx, key, obj)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -66,6 +65,13 @@ func (r *reader) forget(key types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.own, key)
+}
+
+// ofKind returns an object that has nothing but a kind.
+func ofKind(gvk schema.GroupVersionKind) *unstructured.Unstructured {
+	obj := &unstructured.Unstructured{}
+	obj.SetGroupVersionKind(gvk)
+	return obj
 }
 
 // newer reports whether a is a later state of an object than b.

@@ -64,13 +64,9 @@ func (r *reconciler) editFinalizers(ctx context.Context, obj *unstructured.Unstr
 		case !apierrors.IsConflict(err) || attempt == maxConflicts:
 			return nil, err
 		}
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(obj.GroupVersionKind())
-		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(obj), live); err != nil {
-			return nil, client.IgnoreNotFound(err)
-		}
-		if live.GetUID() != obj.GetUID() {
-			return nil, nil // another resource of the same name
+		live, err := r.live(ctx, keyOf(obj))
+		if err != nil || live == nil || live.GetUID() != obj.GetUID() { // gone, or another resource of the same name
+			return nil, err
 		}
 		obj = live
 	}

@@ -3,7 +3,6 @@ package controller
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -15,11 +14,7 @@ import (
 
 // newPrimaryCache makes the cache of one watch's resources. Each watch has its own, made when its kind is served: the
 // manager's common cache would have to know all kinds when the process starts.
-func newPrimaryCache(mgr manager.Manager, w watches.Watch, namespaces []string, told *watchErrors) (cache.Cache, error) {
-	selector, err := metav1.LabelSelectorAsSelector(&w.Selector)
-	if err != nil {
-		return nil, fmt.Errorf("read the selector of %s: %w", w.GVK, err)
-	}
+func newPrimaryCache(mgr manager.Manager, w watches.Watch, selector labels.Selector, namespaces []string, told *watchErrors) (cache.Cache, error) {
 	options := cache.Options{
 		HTTPClient:               mgr.GetHTTPClient(),
 		Scheme:                   mgr.GetScheme(),

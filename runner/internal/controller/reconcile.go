@@ -26,7 +26,6 @@ type reconciler struct {
 	Live   client.Reader // reads past the cache
 
 	selector labels.Selector
-	served   Served
 	reader   *reader
 	notes    *notes
 	waker    *waker
@@ -57,7 +56,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if obj == nil {
-		return r.gone(ctx, v)
+		return r.gone(v)
 	}
 	r.prepare(v, obj)
 
@@ -91,14 +90,20 @@ func (r *reconciler) fetch(ctx context.Context, v *visit) (*unstructured.Unstruc
 	if obj == nil || v.trigger != engine.TriggerDependent {
 		return obj, err
 	}
-	live := &unstructured.Unstructured{}
-	live.SetGroupVersionKind(r.Watch.GVK)
-	if err := r.Live.Get(ctx, v.key, live); apierrors.IsNotFound(err) {
+	return r.live(ctx, v.key)
+}
+
+// live reads a resource past the cache; nil when there is none.
+func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
+	obj := ofKind(r.Watch.GVK)
+	err := r.Live.Get(ctx, key, obj)
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("read %s: %w", describe(obj), err)
+	case err != nil:
+		return nil, fmt.Errorf("read %s %s past the cache: %w", r.Watch.GVK.Kind, key, err)
 	}
-	return live, nil
+	return obj, nil
 }
 
 // prepare gathers what is known of the resource.
@@ -135,8 +140,8 @@ func (r *reconciler) facts(v *visit) plan.Input {
 	return in
 }
 
-// gone forgets a resource that is not there any more, unless it only left the part of the cluster that is cached.
-func (r *reconciler) gone(_ context.Context, v *visit) (reconcile.Result, error) {
+// gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
+func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 	r.notes.forget(v.key)
 	r.forget(v.key)
 	if r.Forget != nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -67,17 +67,18 @@ func (c *Controller) Start(ctx context.Context) error {
 // launch makes the cache and the reconciler of a kind that is served.
 func (c *Controller) launch(ctx context.Context, served Served) error {
 	told := newWatchErrors(c.config.Log)
-	primaries, err := newPrimaryCache(c.mgr, c.config.Watch, c.config.Namespaces, told)
+	selector, err := metav1.LabelSelectorAsSelector(&c.config.Watch.Selector)
+	if err != nil {
+		return fmt.Errorf("read the selector: %w", err)
+	}
+	primaries, err := newPrimaryCache(c.mgr, c.config.Watch, selector, c.config.Namespaces, told)
 	if err != nil {
 		return err
 	}
 	if err := c.mgr.Add(everywhere{primaries}); err != nil {
 		return fmt.Errorf("add the cache: %w", err)
 	}
-	r, err := newReconciler(c.config, c.mgr, primaries, served)
-	if err != nil {
-		return err
-	}
+	r := newReconciler(c.config, c.mgr, primaries, selector, served)
 	if err := r.start(c.mgr, primaries, c.name); err != nil {
 		return err
 	}
@@ -92,9 +93,7 @@ func (everywhere) NeedLeaderElection() bool { return false }
 
 // observe remembers how to tell that the cache is filled.
 func (c *Controller) observe(ctx context.Context, primaries cache.Cache) error {
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(c.config.Watch.GVK)
-	informer, err := primaries.GetInformer(ctx, obj, cache.BlockUntilSynced(false))
+	informer, err := primaries.GetInformer(ctx, ofKind(c.config.Watch.GVK), cache.BlockUntilSynced(false))
 	if err != nil {
 		return fmt.Errorf("make the informer: %w", err)
 	}
@@ -104,17 +103,13 @@ func (c *Controller) observe(ctx context.Context, primaries cache.Cache) error {
 	return nil
 }
 
-func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, served Served) (*reconciler, error) {
-	selector, err := metav1.LabelSelectorAsSelector(&config.Watch.Selector)
-	if err != nil {
-		return nil, fmt.Errorf("read the selector: %w", err)
-	}
+func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, selector labels.Selector, served Served) *reconciler {
 	notes := newNotes()
 	r := &reconciler{
 		Config: config, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		selector: selector, served: served,
-		reader: newReader(config.Watch.GVK, primaries),
-		notes:  notes, waker: &waker{notes: notes},
+		selector: selector,
+		reader:   newReader(config.Watch.GVK, primaries),
+		notes:    notes, waker: &waker{notes: notes},
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
 		episodes: map[types.NamespacedName]*episode{},
@@ -126,7 +121,7 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		}
 		config.Children.OnChange(primary, func(key types.NamespacedName) { r.waker.wake(key, engine.TriggerDependent) })
 	}
-	return r, nil
+	return r
 }
 
 func (c *Controller) setWaiting(reason string, missing bool) {

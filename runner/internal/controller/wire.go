@@ -142,9 +142,7 @@ func (r *reconciler) start(mgr manager.Manager, primaries cache.Cache, name stri
 	if err != nil {
 		return fmt.Errorf("make the controller of %s: %w", r.Watch.GVK, err)
 	}
-	obj := &unstructured.Unstructured{}
-	obj.SetGroupVersionKind(r.Watch.GVK)
-	if err := c.Watch(source.Kind(primaries, obj, r.waker.handler(filter, sightings{r.Watch.GVK, r.Metrics}))); err != nil {
+	if err := c.Watch(source.Kind(primaries, ofKind(r.Watch.GVK), r.waker.handler(filter, sightings{r.Watch.GVK, r.Metrics}))); err != nil {
 		return fmt.Errorf("watch %s: %w", r.Watch.GVK, err)
 	}
 	if err := c.Watch(r.waker.source()); err != nil {
