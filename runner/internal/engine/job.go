@@ -28,6 +28,11 @@ type Job struct {
 	Timeout time.Duration
 	// Kubeconfig is the content of the kubeconfig that child processes get; nil when there is none.
 	Kubeconfig []byte
+	// Env is added to the environment of child processes; it wins over what the operator's own environment says.
+	Env map[string]string
+	// Redact takes secrets out of a text before it leaves the run: in events, messages, outputs and artifacts. It may
+	// learn further secrets while the run goes on, and is safe for concurrent use. Nil when there are none.
+	Redact func(string) string
 	// VerifyChildren asks for a look at what the run made before, although its inputs did not change: a child
 	// was edited or deleted, a watch on some child kind is impossible, or the operator has just started.
 	VerifyChildren bool
