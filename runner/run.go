@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
@@ -152,6 +153,8 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	if err != nil {
 		return nil, err
 	}
+	slots := budget.New(o.maxConcurrentRuns(), clock.RealClock{})
+	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))
 	for i, w := range file.Watches {
 		measures.AddWatch(w.GVK)
@@ -167,6 +170,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			Events:                 eventRecorder{mgr.GetEventRecorder("chartbook")},
 			Metrics:                measures,
 			LogEvent:               logged(o.Ansible.LogEvents),
+			Budget:                 slots,
 			Random:                 rand.Float64,
 			Defaults: controller.Defaults{
 				Timeout:                 o.RunTimeout,
