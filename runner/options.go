@@ -10,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 )
@@ -51,8 +52,8 @@ type Options struct {
 	RunTimeout time.Duration
 	// MaxConcurrentReconciles bounds the runs of one kind at one time. Default: the number of CPUs.
 	MaxConcurrentReconciles int
-	// MaxConcurrentRuns bounds the runs of all kinds together; each kind may have one nevertheless. Zero: as many as
-	// the CPUs and the memory limit of the container bear.
+	// MaxConcurrentRuns bounds the runs of all kinds together. Zero: as many as the CPUs and the memory limit of the
+	// container bear, and each kind may have one nevertheless.
 	MaxConcurrentRuns int
 	// GracefulShutdownTimeout is how long running plays and releases may go on after the process was asked to end.
 	// Default 30 s.
@@ -134,12 +135,12 @@ func DefaultOptions(tool Tool) Options {
 	return o
 }
 
-// maxConcurrentRuns is MaxConcurrentRuns or its default.
-func (o *Options) maxConcurrentRuns() int {
+// budget is what MaxConcurrentRuns says, or its default. A number that someone chose is kept strictly.
+func (o *Options) budget() *budget.Budget {
 	if o.MaxConcurrentRuns > 0 {
-		return o.MaxConcurrentRuns
+		return budget.New(o.MaxConcurrentRuns, clock.RealClock{})
 	}
-	return budget.Default(runtime.GOMAXPROCS(0), budget.MemoryLimit())
+	return budget.New(budget.Default(runtime.GOMAXPROCS(0), budget.MemoryLimit()), clock.RealClock{}, budget.Reserve)
 }
 
 // Validate returns what is wrong with the options, all problems in one error.

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
@@ -153,7 +152,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	if err != nil {
 		return nil, err
 	}
-	slots := budget.New(o.maxConcurrentRuns(), clock.RealClock{})
+	slots := o.budget()
 	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))
 	for i, w := range file.Watches {

@@ -16,12 +16,13 @@ const patience = 2 * time.Minute
 
 // Budget is a bounded number of slots for runs. It is safe for concurrent use.
 //
-// Each watch may have one run at any time, whatever the others do: a play that makes a resource of another kind and
-// waits for it to become ready would otherwise wait for ever when such plays have all the slots. So there can be as
-// many runs as slots or watches, and a few more when both are busy.
+// With Reserve each watch may have one run at any time, whatever the others do: a play that makes a resource of another
+// kind and waits for it to become ready would otherwise wait for ever when such plays have all the slots. There may then
+// be a few more runs than slots.
 type Budget struct {
-	clock clock.PassiveClock
-	size  int
+	clock   clock.PassiveClock
+	size    int
+	reserve bool
 
 	mu      sync.Mutex
 	taken   int
@@ -42,9 +43,19 @@ type ticket struct {
 	ready chan struct{} // closed when the slot is there
 }
 
-// New returns a budget of so many slots.
-func New(slots int, clock clock.PassiveClock) *Budget {
-	return &Budget{clock: clock, size: max(1, slots), running: map[string]int{}}
+// Option changes how slots are given.
+type Option func(*Budget)
+
+// Reserve keeps one slot for each watch.
+func Reserve(b *Budget) { b.reserve = true }
+
+// New returns a budget of so many slots, at least one.
+func New(slots int, clock clock.PassiveClock, options ...Option) *Budget {
+	b := &Budget{clock: clock, size: max(1, slots), running: map[string]int{}}
+	for _, option := range options {
+		option(b)
+	}
+	return b
 }
 
 // Size is the number of slots.
@@ -54,7 +65,7 @@ func (b *Budget) Size() int { return b.size }
 // which may be called more than once. The error says that ctx was done first.
 func (b *Budget) Acquire(ctx context.Context, request Request) (release func(), waited bool, err error) {
 	b.mu.Lock()
-	if b.admits(request.Watch) && len(b.waiting) == 0 || b.running[request.Watch] == 0 {
+	if b.reserved(request.Watch) || b.taken < b.size && len(b.waiting) == 0 {
 		b.take(request.Watch)
 		b.mu.Unlock()
 		return b.releaser(request.Watch), false, nil
@@ -90,7 +101,9 @@ func (b *Budget) take(watch string) {
 }
 
 // admits reports whether a watch may have another slot.
-func (b *Budget) admits(watch string) bool { return b.taken < b.size || b.running[watch] == 0 }
+func (b *Budget) admits(watch string) bool { return b.taken < b.size || b.reserved(watch) }
+
+func (b *Budget) reserved(watch string) bool { return b.reserve && b.running[watch] == 0 }
 
 // put gives a slot back and hands it to who comes next.
 func (b *Budget) put(watch string) {

@@ -13,30 +13,17 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// fill gives each watch of requests the slot that it is always granted, so that any further one has to wait. release
-// gives one of them back, the first watch's.
-func fill(t *testing.T, b *Budget, requests []Request) (release func()) {
-	t.Helper()
-	for _, request := range append([]Request{{Watch: "first"}}, requests...) {
-		given, waited, err := b.Acquire(t.Context(), Request{Watch: request.Watch})
-		if err != nil || waited {
-			t.Fatalf("waited %v for a first run, error %v", waited, err)
-		}
-		if release == nil {
-			release = given
-		}
-	}
-	return release
-}
-
 // order lets requests wait for a slot and returns the order in which they get it. Between two requests
 // the given time goes by.
 func order(t *testing.T, requests []Request, between time.Duration) []string {
 	t.Helper()
 	var got []string
 	synctest.Test(t, func(t *testing.T) {
-		b := New(1+len(requests), clock.RealClock{})
-		release := fill(t, b, requests)
+		b := New(1, clock.RealClock{})
+		release, _, err := b.Acquire(t.Context(), Request{Watch: "first"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		var mu sync.Mutex
 		var group sync.WaitGroup
 		for _, request := range requests {
@@ -109,9 +96,9 @@ func TestWatchesShareFairly(t *testing.T) {
 	})
 }
 
-func TestEachWatchMayAlwaysHaveOneRun(t *testing.T) {
+func TestReserveLetsEachWatchHaveOneRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := New(1, clock.RealClock{})
+		b := New(1, clock.RealClock{}, Reserve)
 		parent, _, err := b.Acquire(t.Context(), Request{Watch: "parent"})
 		if err != nil {
 			t.Fatal(err)
@@ -187,7 +174,7 @@ func TestNeverMoreThanItsSize(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most.Load() > 3+3 { // each of the other three watches may have one beyond
+	if most.Load() > 3 {
 		t.Errorf("%d at one time", most.Load())
 	}
 	if b.taken != 0 || len(b.waiting) != 0 || len(b.running) != 0 {
