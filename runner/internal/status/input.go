@@ -26,6 +26,12 @@ type Input struct {
 	Started time.Time
 	// Request is the value of the annotation that asked for the run; kept so that it is granted once.
 	Request string
+	// Inputs is a digest of what the run was made from; kept after a good run. Empty for none.
+	Inputs string
+	// Schedule and ScheduledFor name the schedule whose time set the run off, and the time; kept so that a time is
+	// granted once. Empty for none.
+	Schedule     string
+	ScheduledFor time.Time
 	// Result is that of the run, in phase Done.
 	Result engine.Result
 	// Exhausted says that a failed run is not repeated, since the retries are used up.
