@@ -119,7 +119,7 @@ func TestRead(t *testing.T) {
 		"Scheduled": {"a time of a schedule is granted once, whatever runs later", []Input{scheduled("nightly", 3), scheduled("hourly", 4), done(playOK)},
 			Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Finished: at(1),
 				Schedules: map[string]time.Time{"nightly": at(3), "hourly": at(4)}}},
-		"Cut off":  {"an interrupted run is no answer to the spec", []Input{done(engine.Result{Outcome: engine.Cancelled})}, Record{Retrying: true}},
+		"Cut off": {"an interrupted run is no answer to the spec", []Input{done(engine.Result{Outcome: engine.Cancelled})}, Record{Retrying: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var status map[string]any

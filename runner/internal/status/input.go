@@ -14,6 +14,8 @@ type Input struct {
 	Tool Tool
 	// Deleting says that the resource is being deleted, so that the run is or was its finalizer's.
 	Deleting bool
+	// Released says that the finalizer has run since the resource left the selector: it stays, and is none of our business.
+	Released bool
 	// Quiet marks a run that nothing but time asked for, on a resource that is as it should be. In phase Running it
 	// leaves status alone, so that an idle run costs no write.
 	Quiet bool
