@@ -79,8 +79,10 @@ func TestResyncOfWhatChanged(t *testing.T) {
       ansible.builtin.shell: echo "{{ ansible_operator_meta.name }}" >> DIR/runs
 `, 1)
 	o := setup(t, testkit.Cluster(t), map[string]string{
-		"watches.yaml": watchesFor(gvk, "  reconcilePeriod: 1s\n  resync: changed\n") + watchesFor(pacemaker, "  reconcilePeriod: 1s\n"),
-		"play.yml":     play,
+		// What plays note lies beside their directory: a file in it would count as changed content.
+		"watches.yaml": strings.ReplaceAll(watchesFor(gvk, "  reconcilePeriod: 1s\n  resync: changed\n")+
+			watchesFor(pacemaker, "  reconcilePeriod: 1s\n"), "DIR/play.yml", "DIR/content/play.yml"),
+		"content/play.yml": play,
 	})
 	runs := func(want int, why string) {
 		t.Helper()
@@ -111,7 +113,7 @@ func TestResyncOfWhatChanged(t *testing.T) {
 
 	o.stop()
 	later := time.Now().Add(time.Hour)
-	if err := os.Chtimes(filepath.Join(o.dir, "play.yml"), later, later); err != nil {
+	if err := os.Chtimes(filepath.Join(o.dir, "content", "play.yml"), later, later); err != nil {
 		t.Fatal(err)
 	}
 	o.start()
