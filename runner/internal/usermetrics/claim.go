@@ -49,8 +49,10 @@ func (s *Store) claim(name string, kind kind) (claim, error) {
 }
 
 func (s *Store) register(names claim) error {
-	if len(s.claimed) >= maxClaims {
-		return fmt.Errorf("there have been %d names of metrics already", len(s.claimed))
+	for _, name := range names {
+		if !s.claimed[name] && len(s.claimed) >= maxClaims {
+			return fmt.Errorf("there have been %d names of metrics already", len(s.claimed))
+		}
 	}
 	if err := s.registerer.Register(names); err != nil {
 		return errors.New("it belongs to a metric of the operator")

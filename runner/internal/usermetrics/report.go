@@ -65,14 +65,15 @@ var validName = regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*$`)
 // kind returns the type of the metric; an error says why the report makes no sense.
 func (r report) kind() (kind, error) {
 	var kinds []kind
-	for _, given := range []struct {
-		kind
-		bool
-	}{{counter, r.Counter != nil}, {gauge, r.Gauge != nil}, {histogram, r.Histogram != nil}, {summary, r.Summary != nil}} {
-		if given.bool {
-			kinds = append(kinds, given.kind)
+	add := func(k kind, given bool) {
+		if given {
+			kinds = append(kinds, k)
 		}
 	}
+	add(counter, r.Counter != nil)
+	add(gauge, r.Gauge != nil)
+	add(histogram, r.Histogram != nil)
+	add(summary, r.Summary != nil)
 	switch {
 	case len(kinds) > 1:
 		return "", errSeveral

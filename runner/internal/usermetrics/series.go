@@ -96,6 +96,7 @@ func (s *series) metric(desc *prometheus.Desc, labels ...string) prometheus.Metr
 		return prometheus.MustNewConstSummary(desc, s.count, s.value, nil, labels...)
 	case counter:
 		return prometheus.MustNewConstMetric(desc, prometheus.CounterValue, s.value, labels...)
+	default:
+		return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.value, labels...)
 	}
-	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, s.value, labels...)
 }

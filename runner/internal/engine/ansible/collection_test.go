@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,45 @@ func TestCollectionIsAccepted(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCollectionPageListsEveryParameter compares the manual with what the modules say, but for the client's parameters, which
+// the page has in a section of their own.
+func TestCollectionPageListsEveryParameter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	page, err := os.ReadFile("../../../../docs/collection.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range modules {
+		cmd := exec.CommandContext(t.Context(), "ansible-doc", "--json", "operator_sdk.util."+module)
+		cmd.Env = append(os.Environ(), "ANSIBLE_COLLECTIONS_PATH="+b.workspace.collectionsDir())
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var docs map[string]struct {
+			Doc struct{ Options map[string]any }
+		}
+		if err := json.Unmarshal(out, &docs); err != nil {
+			t.Fatal(err)
+		}
+		_, section, _ := strings.Cut(string(page), "\n## "+module+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		for option := range docs["operator_sdk.util."+module].Doc.Options {
+			if !strings.Contains(section, "`"+option+"`") && !strings.Contains(clientSection(string(page)), "`"+option+"`") {
+				t.Errorf("docs/collection.md does not have the parameter %s of %s", option, module)
+			}
+		}
+	}
+}
+
+// clientSection is what the page says about the client of the API server.
+func clientSection(page string) string {
+	_, section, _ := strings.Cut(page, "\n## Reaching the API server\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
 }
 
 // TestCollectionOfTheImageWins gives the image a collection of the same name: all of it counts and nothing of ours.
