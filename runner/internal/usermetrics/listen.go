@@ -1,10 +1,10 @@
 package usermetrics
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 )
 
 // listen opens the address, or another port of loopback where it is taken. Old callers say localhost, which may be the
@@ -27,7 +27,7 @@ func (e *Endpoint) listen(address string) error {
 	}
 	e.listeners = []net.Listener{listener}
 	if e.fallback == nil {
-		port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // it listens by TCP
+		port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port) //nolint:forcetypeassert // it listens by TCP
 		if listener, err := net.Listen("tcp", net.JoinHostPort(otherLoopback(host), port)); err == nil {
 			e.listeners = append(e.listeners, listener)
 		}

@@ -147,6 +147,7 @@ func TestCollectionOnACluster(t *testing.T) {
 	}
 	for _, play := range []string{"status", "refusals", "events"} {
 		t.Run(play, func(t *testing.T) {
+			t.Parallel()
 			b := newBench(t)
 			text, err := os.ReadFile(filepath.Join("testdata", "collection", play+".yml"))
 			if err != nil {
