@@ -75,6 +75,7 @@ func (o *operator) start(adjust ...func(*runner.Options)) {
 	options.Namespaces = []string{o.namespace}
 	options.Log = o.log.logger()
 	options.Metrics.Address = "0"
+	options.Metrics.UserAddress = "127.0.0.1:0"
 	options.HealthProbeAddress = freeAddress(o.t)
 	options.Ansible.PrivateDir = filepath.Join(o.t.TempDir(), "private")
 	o.metrics = prometheus.NewRegistry()

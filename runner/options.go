@@ -98,6 +98,7 @@ type MetricsOptions struct {
 	Address     string // "0" switches it off
 	Secure      bool   // serve HTTPS
 	RequireRBAC bool   // ask the API server whether the client may read metrics; needs Secure
+	UserAddress string // of loopback, where playbooks report metrics to. Default 127.0.0.1:5050, "0" switches it off
 }
 
 // Tool defaults that differ.
@@ -115,7 +116,7 @@ func DefaultOptions(tool Tool) Options {
 		MaxConcurrentReconciles: runtime.GOMAXPROCS(0),
 		GracefulShutdownTimeout: 30 * time.Second,
 		HealthProbeAddress:      ":6789",
-		Metrics:                 MetricsOptions{Address: ":8443"},
+		Metrics:                 MetricsOptions{Address: ":8443", UserAddress: "127.0.0.1:5050"},
 		LeaderElection:          LeaderElectionOptions{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second},
 		Ansible:                 AnsibleOptions{Verbosity: 2, LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
 		Log:                     logr.Discard(),
@@ -162,6 +163,9 @@ func (o *Options) Validate() error {
 	}
 	if o.MaxConcurrentRuns < 0 {
 		errs = append(errs, fmt.Errorf("--max-concurrent-runs is %d; use 0 for as many as the machine bears, or a positive number", o.MaxConcurrentRuns))
+	}
+	if !isOff(o.Metrics.UserAddress) && !isLoopback(o.Metrics.UserAddress) {
+		errs = append(errs, fmt.Errorf("--user-metrics-bind-address is %q; use 0 for none, or an address of loopback like 127.0.0.1:5050", o.Metrics.UserAddress))
 	}
 	if o.RunTimeout < 0 {
 		errs = append(errs, fmt.Errorf("--run-timeout is %s; use 0 for none or a positive duration", o.RunTimeout))

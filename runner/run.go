@@ -45,9 +45,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	api, err := assemble(mgr, o, file, engines) //nolint:contextcheck // it opens a port, which needs no context
+	servers, err := assemble(mgr, o, file, engines) //nolint:contextcheck // it opens ports, which needs no context
 	if err == nil {
-		err = start(ctx, mgr, api)
+		err = start(ctx, mgr, servers)
 	}
 	if err := errors.Join(err, engines.close()); err != nil {
 		return fmt.Errorf("run the operator: %w", err)
@@ -55,21 +55,25 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// start runs the manager until ctx is done, and the API endpoint for playbooks for as long as there are runs: the
+// server is something that playbooks talk to.
+type server interface {
+	Start(ctx context.Context) error
+}
+
+// start runs the manager until ctx is done, and what playbooks talk to for as long as there are runs: the
 // manager stops what it runs itself before the controllers have ended, and playbooks that may still finish would
 // lose the API server.
-func start(ctx context.Context, mgr manager.Manager, api *proxy.Proxy) error {
-	if api == nil {
-		return mgr.Start(ctx)
-	}
+func start(ctx context.Context, mgr manager.Manager, servers []server) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var group errgroup.Group
 	ctx, abort := context.WithCancel(ctx)
 	defer abort()
-	group.Go(func() error {
-		defer abort() // without it no playbook can run
-		return api.Start(serving)
-	})
+	for _, s := range servers {
+		group.Go(func() error {
+			defer abort() // without it no playbook can run
+			return s.Start(serving)
+		})
+	}
 	group.Go(func() error {
 		defer stop()
 		return mgr.Start(ctx)
@@ -84,8 +88,11 @@ func logWarnings(o Options, warnings []watches.Problem) {
 	}
 }
 
-// assemble adds to the manager all that runs, and returns the API endpoint for playbooks; nil if there are none.
-func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) (*proxy.Proxy, error) {
+// assemble adds to the manager all that runs, and returns what playbooks talk to.
+func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) ([]server, error) {
+	if o.Registerer == nil {
+		o.Registerer = metrics.Registry
+	}
 	registry, err := dependents.New(dependents.Config{
 		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Log: o.Log.WithName("dependents"),
 	})
@@ -100,7 +107,11 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, err
 	}
-	configs, err := controllerConfigs(o, file, engines, registry, api, mgr)
+	reports, err := newReports(o, api != nil)
+	if err != nil {
+		return nil, err
+	}
+	configs, err := controllerConfigs(o, file, engines, registry, playbookServers{api, reports}, mgr)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +127,7 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 			return nil, fmt.Errorf("add the watches on children: %w", err)
 		}
 	}
-	return api, addProbes(mgr, controllers, configs)
+	return playbookServers{api, reports}.list(), addProbes(mgr, controllers, configs)
 }
 
 // newProxy makes the API endpoint for playbooks; nil when there are none.
@@ -144,10 +155,7 @@ func newProxy(mgr manager.Manager, o Options, file watches.File, registry *depen
 	return p, nil
 }
 
-func controllerConfigs(o Options, file watches.File, engines *engines, registry *dependents.Registry, api *proxy.Proxy, mgr manager.Manager) ([]controller.Config, error) {
-	if o.Registerer == nil {
-		o.Registerer = metrics.Registry
-	}
+func controllerConfigs(o Options, file watches.File, engines *engines, registry *dependents.Registry, servers playbookServers, mgr manager.Manager) ([]controller.Config, error) {
 	measures, err := observe.NewMetrics(o.Registerer, observe.Build{Version: o.Version, Commit: o.Commit})
 	if err != nil {
 		return nil, err
@@ -177,14 +185,14 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 				Grace:                   shareOf(o.GracefulShutdownTimeout),
 			},
 		}
-		if w.Chart == "" {
-			c.Access = access{api}
-		}
 		if o.InjectOwnerRef {
 			c.Children = children{registry}
 		}
 		if err := engines.configure(w, &c); err != nil {
 			return nil, &InvalidError{err}
+		}
+		if w.Chart == "" {
+			servers.serve(&c)
 		}
 		configs[i] = c
 	}

@@ -187,6 +187,7 @@ func (f *runFlags) bindServers(flags *pflag.FlagSet, _ runner.Tool) {
 	o := &f.options
 	flags.StringVar(&o.HealthProbeAddress, "health-probe-bind-address", o.HealthProbeAddress, "address of /healthz and /readyz; 0 switches them off")
 	flags.StringVar(&o.Metrics.Address, "metrics-bind-address", o.Metrics.Address, "address of /metrics; 0 switches it off")
+	flags.StringVar(&o.Metrics.UserAddress, "user-metrics-bind-address", o.Metrics.UserAddress, "address on loopback where playbooks report metrics to; 0 switches it off")
 	flags.StringVar(&f.metricsAddr, "metrics-addr", o.Metrics.Address, "address of /metrics")
 	flags.BoolVar(&o.Metrics.Secure, "metrics-secure", o.Metrics.Secure, "serve metrics by HTTPS")
 	flags.BoolVar(&o.Metrics.RequireRBAC, "metrics-require-rbac", o.Metrics.RequireRBAC, "ask the API server whether the client may read metrics; needs --metrics-secure")

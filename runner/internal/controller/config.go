@@ -27,6 +27,8 @@ type Config struct {
 	Fingerprint func() string
 	// Access opens the API server to the child processes of a run; nil when the engine has none.
 	Access Access
+	// UserMetrics takes in the metrics that a run reports; nil when nobody does.
+	UserMetrics UserMetrics
 	// Children watches what runs made; nil when nothing is to be watched.
 	Children Children
 	// Forget is told when a resource is gone; nil for nobody.
@@ -88,6 +90,15 @@ type Usage struct {
 	Writes   []engine.Write
 	Denials  []engine.Denial
 }
+
+// UserMetrics takes in the metrics that playbooks report about themselves.
+type UserMetrics interface {
+	// Open returns where a run reports to, until closeURL is called.
+	Open(owner engine.Owner) (url string, closeURL func())
+}
+
+// metricsVariable names to the child processes of a run where they report metrics to.
+const metricsVariable = "CHARTBOOK_METRICS_URL"
 
 // Children watches the children of resources.
 type Children interface {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -132,6 +133,15 @@ func (r *reconciler) begin(ctx context.Context, v *visit, job engine.Job) error 
 
 // execute runs the engine between the two halves of what surrounds a run.
 func (r *reconciler) execute(ctx context.Context, job engine.Job) (engine.Result, error) {
+	if r.UserMetrics != nil {
+		url, closeURL := r.UserMetrics.Open(job.Owner)
+		defer closeURL()
+		job.Env = maps.Clone(job.Env)
+		if job.Env == nil {
+			job.Env = map[string]string{}
+		}
+		job.Env[metricsVariable] = url
+	}
 	if r.Access != nil {
 		session, err := r.Access.Open(job.Owner)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -119,6 +120,7 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (process.
 		return process.Spec{}, fmt.Errorf("%w (%w)", errNoProgram, err)
 	}
 	base := newEnvironment(e.cfg.Environ())
+	maps.Copy(base, job.Env)
 	call := invocation{
 		binary:    binary,
 		playbook:  content.Playbook,

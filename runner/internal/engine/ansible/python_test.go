@@ -41,6 +41,8 @@ func TestInstallPlugins(t *testing.T) {
 		"python/callback/chartbook_events.py",
 		"python/collections/ansible_collections/operator_sdk/util/plugins/action/requeue_after.py",
 		"python/collections/ansible_collections/operator_sdk/util/plugins/modules/requeue_after.py",
+		"python/collections/ansible_collections/operator_sdk/util/MANIFEST.json",
+		"python/collections/ansible_collections/operator_sdk/util/plugins/module_utils/api.py",
 	} {
 		info, err := os.Stat(filepath.Join(dir, file))
 		if err != nil || info.Mode() != 0o600 {
