@@ -20,8 +20,9 @@ type stream struct {
 	// synced is called after each list.
 	synced func()
 
-	// records of the objects that have an owner; guarded by registry.mu.
-	records map[types.NamespacedName]*record
+	// Guarded by registry.mu.
+	records map[types.NamespacedName]*record // of the objects that have an owner
+	listed  bool                             // records are complete but for what happened since
 }
 
 var _ cache.TransformingStore = (*stream)(nil)
@@ -84,6 +85,7 @@ func (s *stream) Replace(list []any, _ string) error {
 func (s *stream) Resync() error { return nil }
 
 func (s *stream) replace(fresh []*record) []change {
+	s.listed = true
 	var changes []change
 	gone := make(map[types.NamespacedName]bool, len(s.records))
 	for name := range s.records {
@@ -112,7 +114,7 @@ func (s *stream) put(now *record) []change {
 		return nil
 	}
 	concerned := before.owners
-	if len(now.owners) > 0 && now.digest == before.digest {
+	if len(now.owners) > 0 && now.applied.same(before.applied) {
 		concerned = slices.DeleteFunc(slices.Clone(before.owners), func(o ownerKey) bool { return slices.Contains(now.owners, o) })
 	}
 	return s.change(now, Edited, concerned)

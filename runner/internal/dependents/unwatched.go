@@ -19,6 +19,7 @@ const (
 	ReasonForbidden = "Forbidden" // the operator lacks a right; Denial says which
 	ReasonNotServed = "NotServed" // the API server does not know the kind
 	ReasonFailed    = "Failed"    // something else, likely to pass
+	ReasonOutside   = "Outside"   // the child is in a namespace that the operator does not watch
 )
 
 // Unwatched is a kind of child that cannot be watched at the moment, so that its owners have to be looked after
@@ -39,11 +40,16 @@ func (r *Registry) Unwatched(primary schema.GroupVersionKind) []Unwatched {
 	p := r.primaries[primary]
 	var out []Unwatched
 	for _, k := range r.watched {
-		if p == nil || !slices.Contains(k.primaries, p) || !p.wants(k.clusterScoped) {
+		if p == nil || k.subscriptionOf(p) == nil || !p.wants(k.clusterScoped) {
 			continue
 		}
 		for _, trouble := range k.trouble {
 			out = append(out, trouble)
+		}
+	}
+	for at, outside := range r.outside {
+		if at.primary == primary {
+			out = append(out, outside)
 		}
 	}
 	slices.SortFunc(out, func(a, b Unwatched) int {
