@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -86,15 +86,16 @@ func logWarnings(o Options, warnings []watches.Problem) {
 
 // assemble adds to the manager all that runs, and returns the API endpoint for playbooks; nil if there are none.
 func assemble(mgr manager.Manager, o Options, file watches.File, engines *engines) (*proxy.Proxy, error) {
-	registry, err := dependents.New(dependents.Config{
-		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Log: o.Log.WithName("dependents"),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("prepare watching children: %w", err)
-	}
 	lister, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("make a discovery client: %w", err)
+	}
+	registry, err := dependents.New(dependents.Config{
+		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Discovery: lister,
+		Log: o.Log.WithName("dependents"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare watching children: %w", err)
 	}
 	api, err := newProxy(mgr, o, file, registry, lister)
 	if err != nil {
@@ -121,13 +122,7 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 
 // newProxy makes the API endpoint for playbooks; nil when there are none.
 func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (*proxy.Proxy, error) {
-	off := map[schema.GroupVersionKind]bool{}
-	playbooks := false
-	for _, w := range file.Watches {
-		playbooks = playbooks || w.Chart == ""
-		off[w.GVK] = !w.WatchDependentResources
-	}
-	if !playbooks {
+	if !slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" }) {
 		return nil, nil
 	}
 	config := proxy.Config{
@@ -135,7 +130,7 @@ func newProxy(mgr manager.Manager, o Options, file watches.File, registry *depen
 		Log: o.Log.WithName("proxy"),
 	}
 	if o.InjectOwnerRef {
-		config.Children = watchable{registry, off}
+		config.Children = registry
 	}
 	p, err := proxy.New(config)
 	if err != nil {
@@ -175,10 +170,13 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			},
 		}
 		if w.Chart == "" {
-			c.Access = access{api}
+			c.Access = access{proxy: api}
 		}
 		if o.InjectOwnerRef {
-			c.Children = children{registry}
+			c.Children = children{registry, !w.WatchDependentResources}
+			if w.Chart == "" {
+				c.Access = access{api, registry}
+			}
 		}
 		if err := engines.configure(w, &c); err != nil {
 			return nil, &InvalidError{err}

@@ -19,7 +19,8 @@ type episode struct {
 	mu       sync.Mutex
 	failures int
 	retry    time.Time
-	shadow   map[string]any // status as it would be, of a watch that does not manage status
+	shadow   map[string]any  // status as it would be, of a watch that does not manage status
+	told     map[string]bool // what of the resource's children cannot be watched, as far as it was told
 }
 
 // episodeOf returns the episode of obj. A new spec begins a new one.
@@ -30,7 +31,7 @@ func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
 	if e == nil || e.uid != obj.GetUID() || e.generation != generationOf(obj) {
 		next := &episode{uid: obj.GetUID(), generation: generationOf(obj)}
 		if e != nil && e.uid == next.uid {
-			next.shadow = e.shadow
+			next.shadow, next.told = e.shadow, e.told
 		}
 		e = next
 		r.episodes[keyOf(obj)] = e

@@ -3,6 +3,7 @@ package dependents
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -31,6 +32,19 @@ type Unwatched struct {
 	Message   string
 	Denial    *engine.Denial // the missing right; nil unless Reason is ReasonForbidden
 	Since     time.Time
+}
+
+// String says it in one stable sentence.
+func (u Unwatched) String() string {
+	where := "in the whole cluster"
+	if u.Namespace != "" {
+		where = "in namespace " + u.Namespace
+	}
+	why := u.Message
+	if d := u.Denial; d != nil {
+		why = fmt.Sprintf("the operator may not %s %s", d.Verb, schema.GroupResource{Group: d.Group, Resource: d.Resource})
+	}
+	return fmt.Sprintf("Changes of %s %s are noticed at the next periodic run only: %s", u.Child.GroupKind(), where, why)
 }
 
 // Unwatched returns the kinds of children of a primary kind that cannot be watched, in a stable order.
