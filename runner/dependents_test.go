@@ -61,11 +61,11 @@ func TestChildrenAreFoundAfterARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, soon, func(ctx context.Context) error { // the watch may not be there yet for the first edit
+	testkit.Eventually(t, soon, func(context.Context) error { // the watch may not be there yet for the first edit
 		if o.runs("thing", "dependent") > 0 {
 			return nil
 		}
-		o.edit(child, set(fmt.Sprint("by hand ", o.log.count("")), "data", "message"))
+		o.edit(child, set(fmt.Sprint("by hand ", o.log.count("")), "data", "message")) //nolint:contextcheck // it uses the test's
 		return fmt.Errorf("no run because of the child")
 	})
 }

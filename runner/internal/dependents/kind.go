@@ -26,6 +26,7 @@ type kind struct {
 	clusterScoped bool               // as far as known
 	streams       map[string]*stream // by namespace; empty for all
 	trouble       map[string]Unwatched
+	unseen        map[types.UID]unseen
 }
 
 // subscription is a primary's interest in a kind of child.
@@ -177,10 +178,12 @@ func (k *kind) stream(namespace string, gvk schema.GroupVersionKind, primaries [
 	k.registry.mu.Lock()
 	defer k.registry.mu.Unlock()
 	s := &stream{
-		registry: k.registry,
-		gvk:      gvk,
-		reduce:   func(obj *unstructured.Unstructured) *record { return newRecord(obj, primaries) },
-		records:  map[types.NamespacedName]*record{},
+		registry:  k.registry,
+		kind:      k,
+		namespace: namespace,
+		gvk:       gvk,
+		reduce:    func(obj *unstructured.Unstructured) *record { return newRecord(obj, primaries) },
+		records:   map[types.NamespacedName]*record{},
 	}
 	if before := k.streams[namespace]; before != nil && before.gvk == gvk {
 		s.records, s.listed = before.records, before.listed

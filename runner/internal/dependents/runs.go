@@ -102,6 +102,7 @@ func (r *Registry) endRun(owner ownerKey, writes []engine.Write) []wake {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.own.add(r.clock.Now(), writes)
+	r.noteUnseen(owner, writes)
 	ended := r.runs[owner]
 	if ended == nil {
 		return nil

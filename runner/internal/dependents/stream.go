@@ -13,8 +13,10 @@ import (
 // stream follows the objects of one kind in one namespace, or in all. It is the store that a client-go reflector
 // fills: lists and events come in, changes that matter go out.
 type stream struct {
-	registry *Registry
-	gvk      schema.GroupVersionKind
+	registry  *Registry
+	kind      *kind
+	namespace string // empty for all
+	gvk       schema.GroupVersionKind
 	// reduce makes a record of an object.
 	reduce func(*unstructured.Unstructured) *record
 	// synced is called after each list.
@@ -85,8 +87,11 @@ func (s *stream) Replace(list []any, _ string) error {
 func (s *stream) Resync() error { return nil }
 
 func (s *stream) replace(fresh []*record) []change {
-	s.listed = true
 	var changes []change
+	if !s.listed {
+		changes = s.missed(fresh)
+	}
+	s.listed = true
 	gone := make(map[types.NamespacedName]bool, len(s.records))
 	for name := range s.records {
 		gone[name] = true
