@@ -35,6 +35,13 @@ func (c *metadataCounter) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
+// loud fails the test when the API server warns.
+type loud struct{ t *testing.T }
+
+func (l loud) HandleWarningHeader(_ int, _, text string) {
+	l.t.Errorf("a warning would be on stderr: %s", text)
+}
+
 // TestChildrenOfAnEarlierProcess restarts without a run that would meet the children (AO 5.3: the old tool noticed a
 // child again only when a playbook read it by name).
 func TestChildrenOfAnEarlierProcess(t *testing.T) {
@@ -56,6 +63,7 @@ func TestChildrenOfAnEarlierProcess(t *testing.T) {
 	requests := &metadataCounter{}
 	counted := rest.CopyConfig(s.config)
 	counted.Wrap(requests.wrap)
+	counted.WarningHandler = loud{t}
 	lister := discovery.NewDiscoveryClientForConfigOrDie(s.config)
 	s.start(t, func(c *dependents.Config) { c.RESTConfig, c.Discovery = counted, lister })
 	s.addPrimary(dependents.Primary{GVK: siteGVK, ClusterScoped: true})

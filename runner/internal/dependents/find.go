@@ -40,6 +40,7 @@ type finder struct {
 func newFinder(r *Registry, config Config) (*finder, error) {
 	slow := rest.CopyConfig(config.RESTConfig)
 	slow.QPS, slow.Burst, slow.RateLimiter = findQPS, findQPS, nil
+	withoutWarnings(slow) // that a kind is deprecated is for those who use it
 	client, err := metadata.NewForConfig(slow)
 	if err != nil {
 		return nil, fmt.Errorf("make a client to look for children: %w", err)

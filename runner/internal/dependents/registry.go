@@ -89,7 +89,14 @@ func newRESTClient(config *rest.Config) (*rest.RESTClient, error) {
 	config = dynamic.ConfigFor(config)
 	config.GroupVersion = &schema.GroupVersion{}
 	config.APIPath = "/" // requests bring their whole path
+	withoutWarnings(config)
 	return rest.RESTClientFor(config)
+}
+
+// withoutWarnings keeps the API server's warnings, which say that a kind is deprecated, out of the process's stderr. They
+// have reached the run that made such an object.
+func withoutWarnings(config *rest.Config) {
+	config.WarningHandler, config.WarningHandlerWithContext = rest.NoWarnings{}, nil
 }
 
 // Start watches until ctx is done and returns when all watches have ended. Watches that were asked for before
