@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -11,7 +13,10 @@ import (
 )
 
 // access lets the controller open the proxy without knowing it.
-type access struct{ proxy *proxy.Proxy }
+type access struct {
+	proxy    *proxy.Proxy
+	registry *dependents.Registry // nil: children are not watched
+}
 
 // Open implements [controller.Access].
 func (a access) Open(owner engine.Owner) (controller.Session, error) {
@@ -19,27 +24,49 @@ func (a access) Open(owner engine.Owner) (controller.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session{s}, nil
+	primary := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
+	return session{s, primary, a.registry}, nil
 }
 
-type session struct{ *proxy.Session }
+type session struct {
+	*proxy.Session
+	primary  schema.GroupVersionKind
+	registry *dependents.Registry
+}
 
 // Close implements [controller.Session].
 func (s session) Close() controller.Usage {
 	report := s.Session.Close()
+	if s.registry != nil {
+		s.found(report)
+	}
 	return controller.Usage{Requests: report.Requests, Writes: report.Writes, Denials: report.Denials}
 }
 
-// children lets the controller use the registry of child watches without knowing it.
-type children struct{ *dependents.Registry }
+// found passes on what the run made or met of its resource's own. The proxy has told of the kinds already, when they
+// first came by; that was at the beginning of the run, and does not say where.
+func (s session) found(report proxy.Report) {
+	for _, kind := range report.Kinds {
+		s.registry.Watch(s.primary, kind)
+	}
+	for _, write := range report.Writes {
+		if !write.Deleted && slices.Contains(report.Kinds, write.GVK) {
+			s.registry.Found(s.primary, engine.Child{GVK: write.GVK, Namespace: write.Namespace, Name: write.Name})
+		}
+	}
+}
 
-// Complete implements [controller.Children].
-func (c children) Complete(primary schema.GroupVersionKind) bool {
-	return len(c.Unwatched(primary)) == 0
+// children lets the controller use the registry of child watches without knowing it.
+type children struct {
+	*dependents.Registry
+	off bool // watchDependentResources: false
 }
 
 // OnChange implements [controller.Children].
 func (c children) OnChange(p controller.Primary, wake func(types.NamespacedName)) {
+	if c.off {
+		return // the registry watches nothing for a kind that it does not know
+	}
 	c.AddPrimary(dependents.Primary{
 		GVK:                p.GVK,
 		ClusterScoped:      !p.Namespaced,
@@ -49,15 +76,13 @@ func (c children) OnChange(p controller.Primary, wake func(types.NamespacedName)
 	})
 }
 
-// watchable is the registry as the proxy sees it.
-type watchable struct {
-	registry *dependents.Registry
-	off      map[schema.GroupVersionKind]bool // primaries with watchDependentResources: false
-}
-
-// Watch implements [proxy.Children].
-func (w watchable) Watch(primary, child schema.GroupVersionKind) {
-	if !w.off[primary] {
-		w.registry.Watch(primary, child)
+// Unwatched implements [controller.Children]. What is likely to pass is left out.
+func (c children) Unwatched(primary schema.GroupVersionKind) []string {
+	var out []string
+	for _, u := range c.Registry.Unwatched(primary) {
+		if u.Reason != dependents.ReasonFailed {
+			out = append(out, u.String())
+		}
 	}
+	return out
 }

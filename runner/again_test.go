@@ -21,7 +21,7 @@ func (o *operator) count(prefix string, want int) {
 	o.t.Helper()
 	testkit.Eventually(o.t, soon, func(context.Context) error {
 		n := 0
-		for _, run := range o.runs() {
+		for _, run := range o.noted() {
 			if strings.HasPrefix(run, prefix) {
 				n++
 			}
@@ -60,7 +60,7 @@ func TestRetriesEndWithTheBudget(t *testing.T) {
 	o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {
 		return condition(obj, "Stalled", "True", "TaskFailed")
 	})
-	if n := len(slices.DeleteFunc(o.runs(), func(run string) bool { return run != "thing" })); n != 3 {
+	if n := len(slices.DeleteFunc(o.noted(), func(run string) bool { return run != "thing" })); n != 3 {
 		t.Errorf("%d runs, want one, its repetition, and the one that was asked for", n)
 	}
 	o.edit(thing, func(obj *unstructured.Unstructured) { obj.Object["spec"] = map[string]any{"good": true} })
@@ -86,7 +86,7 @@ func TestResyncOfWhatChanged(t *testing.T) {
 	})
 	runs := func(want int, why string) {
 		t.Helper()
-		if n := len(slices.DeleteFunc(o.runs(), func(run string) bool { return run != "thing" })); n != want {
+		if n := len(slices.DeleteFunc(o.noted(), func(run string) bool { return run != "thing" })); n != want {
 			t.Errorf("%d runs, want %d: %s", n, want, why)
 		}
 	}
@@ -106,7 +106,7 @@ func TestResyncOfWhatChanged(t *testing.T) {
 	o.count("thing", 2)
 
 	o.stop()
-	passed := len(o.runs())
+	passed := len(o.noted())
 	o.start()
 	o.count("pace", passed-2+4)
 	runs(2, "a restart runs nothing that is not due")
@@ -133,7 +133,7 @@ func TestScheduleRunsAtItsTimes(t *testing.T) {
 	o.start()
 	o.create(gvk, "thing", nil)
 	o.count("schedule backup", 2)
-	if first := o.runs()[0]; strings.TrimSpace(first) != "spec" {
+	if first := o.noted()[0]; strings.TrimSpace(first) != "spec" {
 		t.Errorf("the first run is %q", first)
 	}
 	o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {

@@ -41,8 +41,8 @@ func (o *operator) unbar(name string) {
 	}
 }
 
-// runs returns what the plays noted, in order.
-func (o *operator) runs() []string {
+// noted returns what the plays noted, in order.
+func (o *operator) noted() []string {
 	o.t.Helper()
 	text, err := os.ReadFile(filepath.Join(o.dir, "runs"))
 	if err != nil && !os.IsNotExist(err) {
@@ -55,7 +55,7 @@ func (o *operator) runs() []string {
 func (o *operator) atGate(text string) {
 	o.t.Helper()
 	testkit.Eventually(o.t, soon, func(context.Context) error {
-		if runs := o.runs(); len(runs) == 0 || runs[len(runs)-1] != text {
+		if runs := o.noted(); len(runs) == 0 || runs[len(runs)-1] != text {
 			return fmt.Errorf("runs so far: %q, waiting for %q", runs, text)
 		}
 		return nil
@@ -79,7 +79,7 @@ func TestChangesDuringARunLeadToOneMore(t *testing.T) {
 	o.eventually(gvk, "thing", ready)
 	o.create(gvk, "other", say("x")) // what the first would still have set off has had its time when this is done
 	o.eventually(gvk, "other", ready)
-	if got, want := o.runs(), []string{"thing 1", "thing 4", "other x"}; !slices.Equal(got, want) {
+	if got, want := o.noted(), []string{"thing 1", "thing 4", "other x"}; !slices.Equal(got, want) {
 		t.Errorf("runs %q, want %q: one with the newest spec", got, want)
 	}
 }
@@ -108,7 +108,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 	o.unbar("thing")
 	annotate("chartbook.dev/reconcile-requested-at", "2026-05-04T10:01:00Z")
 	o.eventually(gvk, "thing", ready)
-	if got, want := o.runs(), []string{"thing 1", "thing 1"}; !slices.Equal(got, want) {
+	if got, want := o.noted(), []string{"thing 1", "thing 1"}; !slices.Equal(got, want) {
 		t.Errorf("runs %q, want %q: a run that was cancelled is not repeated by itself", got, want)
 	}
 }
@@ -137,17 +137,17 @@ func TestKilledOperatorResumesWhatWasInterrupted(t *testing.T) {
 		}
 		return nil
 	})
-	before := len(o.runs())
+	before := len(o.noted())
 	o.unbar("m")
 	o.start()
 	o.eventually(gvk, "m", ready)
 	testkit.Eventually(t, soon, func(context.Context) error {
-		if n := len(o.runs()); n < before+len(names) {
+		if n := len(o.noted()); n < before+len(names) {
 			return fmt.Errorf("%d runs", n)
 		}
 		return nil
 	})
-	if again := o.runs()[before:]; again[0] != "m 2" {
+	if again := o.noted()[before:]; again[0] != "m 2" {
 		t.Errorf("after the restart came %q, want first the run that was interrupted", again)
 	}
 }

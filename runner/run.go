@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -93,15 +93,16 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if o.Registerer == nil {
 		o.Registerer = metrics.Registry
 	}
-	registry, err := dependents.New(dependents.Config{
-		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Log: o.Log.WithName("dependents"),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("prepare watching children: %w", err)
-	}
 	lister, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
 	if err != nil {
 		return nil, fmt.Errorf("make a discovery client: %w", err)
+	}
+	registry, err := dependents.New(dependents.Config{
+		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Namespaces: o.Namespaces, Discovery: lister,
+		Log: o.Log.WithName("dependents"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare watching children: %w", err)
 	}
 	api, err := newProxy(mgr, o, file, registry, lister)
 	if err != nil {
@@ -111,7 +112,11 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, err
 	}
-	configs, err := controllerConfigs(o, file, engines, registry, playbookServers{api, reports}, mgr)
+	servers := playbookServers{api: api, reports: reports}
+	if o.InjectOwnerRef {
+		servers.children = registry
+	}
+	configs, err := controllerConfigs(o, file, engines, registry, servers, mgr)
 	if err != nil {
 		return nil, err
 	}
@@ -127,18 +132,12 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 			return nil, fmt.Errorf("add the watches on children: %w", err)
 		}
 	}
-	return playbookServers{api, reports}.list(), addProbes(mgr, controllers, configs)
+	return servers.list(), addProbes(mgr, controllers, configs)
 }
 
 // newProxy makes the API endpoint for playbooks; nil when there are none.
 func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (*proxy.Proxy, error) {
-	off := map[schema.GroupVersionKind]bool{}
-	playbooks := false
-	for _, w := range file.Watches {
-		playbooks = playbooks || w.Chart == ""
-		off[w.GVK] = !w.WatchDependentResources
-	}
-	if !playbooks {
+	if !slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" }) {
 		return nil, nil
 	}
 	config := proxy.Config{
@@ -146,7 +145,7 @@ func newProxy(mgr manager.Manager, o Options, file watches.File, registry *depen
 		Log: o.Log.WithName("proxy"),
 	}
 	if o.InjectOwnerRef {
-		config.Children = watchable{registry, off}
+		config.Children = registry
 	}
 	p, err := proxy.New(config)
 	if err != nil {
@@ -186,7 +185,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			},
 		}
 		if o.InjectOwnerRef {
-			c.Children = children{registry}
+			c.Children = children{registry, !w.WatchDependentResources}
 		}
 		if err := engines.configure(w, &c); err != nil {
 			return nil, &InvalidError{err}

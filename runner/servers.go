@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
+	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
 	"github.com/chartbook-operator/chartbook/runner/internal/usermetrics"
@@ -18,8 +19,9 @@ import (
 
 // playbookServers are what playbooks talk to.
 type playbookServers struct {
-	api     *proxy.Proxy // nil without playbooks
-	reports *reports     // nil without playbooks, and when switched off
+	api      *proxy.Proxy         // nil without playbooks
+	reports  *reports             // nil without playbooks, and when switched off
+	children *dependents.Registry // nil when children are not watched
 }
 
 func (s playbookServers) list() []server {
@@ -35,7 +37,7 @@ func (s playbookServers) list() []server {
 
 // serve opens them to the runs of a controller.
 func (s playbookServers) serve(c *controller.Config) {
-	c.Access = access{s.api}
+	c.Access = access{s.api, s.children}
 	if s.reports == nil {
 		return
 	}

@@ -55,6 +55,41 @@ func TestRealAnswers(t *testing.T) {
 	}
 }
 
+// TestRealDeletionOfACollection deletes by selector, as k8s with state=absent and label_selectors does.
+func TestRealDeletionOfACollection(t *testing.T) {
+	admin := testkit.Cluster(t)
+	namespace := testkit.Namespace(t, testkit.Client(t, admin))
+	for _, format := range []string{runtime.ContentTypeJSON, runtime.ContentTypeProtobuf, runtime.ContentTypeCBOR} {
+		t.Run(format, func(t *testing.T) {
+			var recorder apirecord.Recorder
+			maps := client(t, admin, &recorder, format, "").CoreV1().ConfigMaps(namespace)
+			want := map[types.UID]bool{}
+			for range 3 {
+				created, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+					GenerateName: "c-", Labels: map[string]string{"app": "x"},
+				}}, metav1.CreateOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				want[created.UID] = true
+			}
+			selected := metav1.ListOptions{LabelSelector: "app=x"}
+			if err := maps.DeleteCollection(t.Context(), metav1.DeleteOptions{}, selected); err != nil {
+				t.Fatal(err)
+			}
+			for _, write := range recorder.Writes()[3:] {
+				if !write.Deleted || !want[write.UID] || write.Namespace != namespace || write.Name == "" {
+					t.Errorf("noted %v, want the deletion of one of the three", write)
+				}
+				delete(want, write.UID)
+			}
+			if len(want) > 0 {
+				t.Errorf("%d deletions were not noted", len(want))
+			}
+		})
+	}
+}
+
 // TestRealRefusals reads refusals of a real API server in each format, those of a server-side apply included.
 func TestRealRefusals(t *testing.T) {
 	admin := testkit.Cluster(t)

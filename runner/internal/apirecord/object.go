@@ -39,6 +39,23 @@ func decodeObject(contentType string, body []byte) (metav1.PartialObjectMetadata
 	return obj, nil
 }
 
+// decodeList reads the metadata of the objects in a list.
+func decodeList(contentType string, body []byte) (metav1.PartialObjectMetadataList, error) {
+	var list metav1.PartialObjectMetadataList
+	if mediaType(contentType) != runtime.ContentTypeProtobuf {
+		return list, decodeInto(contentType, body, &list)
+	}
+	envelope, err := decodeEnvelope(body)
+	if err != nil || envelope.Kind == "Status" {
+		return list, err
+	}
+	// In every list of the Kubernetes API the items are field 2, as they are in PartialObjectMetadataList.
+	if err := list.Unmarshal(envelope.Raw); err != nil {
+		return list, fmt.Errorf("read the metadata of a protobuf %s: %w", envelope.Kind, err)
+	}
+	return list, nil
+}
+
 // decodeStatus reads an answer of kind Status.
 func decodeStatus(contentType string, body []byte) (metav1.Status, error) {
 	var status metav1.Status

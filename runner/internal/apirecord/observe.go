@@ -17,6 +17,8 @@ func (r *Recorder) Observe(req Request, resp *http.Response) {
 	case resp.StatusCode == http.StatusForbidden:
 		r.tap(resp, maxStatus, func(contentType string, body []byte) { r.noteRefusal(req, contentType, body) })
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
+	case req.Verb == "deletecollection" && !req.DryRun:
+		r.tap(resp, maxObject, func(contentType string, body []byte) { r.noteCollection(req, contentType, body) })
 	case r.interesting(req):
 		r.tap(resp, maxObject, func(contentType string, body []byte) { r.noteObject(req, contentType, body) })
 	}
@@ -67,6 +69,20 @@ func (r *Recorder) noteObject(req Request, contentType string, body []byte) {
 	}
 	if r.Seen != nil && obj.UID != "" && !isStatus {
 		r.Seen(req, obj)
+	}
+}
+
+// noteCollection takes note of objects that were deleted together, with which the API server answers.
+func (r *Recorder) noteCollection(req Request, contentType string, body []byte) {
+	list, err := decodeList(contentType, body)
+	if err != nil {
+		return
+	}
+	gvk := schema.GroupVersionKind{Group: req.Group, Version: req.Version}
+	for _, obj := range list.Items {
+		r.addWrite(engine.Write{
+			GVK: gvk, Namespace: obj.Namespace, Name: obj.Name, UID: obj.UID, ResourceVersion: obj.ResourceVersion, Deleted: true,
+		})
 	}
 }
 

@@ -105,10 +105,12 @@ type Children interface {
 	// BeginRun and EndRun bracket a run: what it writes itself wakes nobody.
 	BeginRun(owner engine.Owner)
 	EndRun(owner engine.Owner, writes []engine.Write)
-	// Watch makes sure that changes of child's kind wake their owners of kind primary.
-	Watch(primary, child schema.GroupVersionKind)
-	// Complete reports whether every kind that runs of primary made can be watched.
+	// Found makes sure that changes of a child wake its owner, which is of kind primary.
+	Found(primary schema.GroupVersionKind, child engine.Child)
+	// Complete reports whether all children that runs of primary made are watched.
 	Complete(primary schema.GroupVersionKind) bool
+	// Unwatched says which children of primary cannot be watched and why, a stable sentence for each kind and place.
+	Unwatched(primary schema.GroupVersionKind) []string
 	// OnChange registers what to do when a child of a resource of kind primary was edited or deleted.
 	OnChange(primary Primary, wake func(types.NamespacedName))
 }

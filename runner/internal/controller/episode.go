@@ -26,6 +26,7 @@ type episode struct {
 	schedule tick                 // whose run has not succeeded yet
 	passed   map[string]time.Time // times of schedules that were dealt with, by name
 	shadow   map[string]any       // status as it would be, of a watch that does not manage status
+	told     map[string]bool // what of the resource's children cannot be watched, as far as it was told
 }
 
 // episodeOf returns the episode of obj. A new spec begins a new one.
@@ -48,7 +49,8 @@ func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
 func (e *episode) inherit(old *episode) {
 	old.mu.Lock()
 	defer old.mu.Unlock()
-	e.shadow, e.good, e.schedule, e.passed = old.shadow, old.good, old.schedule, maps.Clone(old.passed)
+	e.shadow, e.told = old.shadow, old.told
+	e.good, e.schedule, e.passed = old.good, old.schedule, maps.Clone(old.passed)
 }
 
 // forget drops what is remembered of a resource that is gone.

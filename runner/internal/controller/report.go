@@ -31,6 +31,7 @@ func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
 	for _, event := range observe.RunEvents(run) {
 		r.Events.Event(v.obj, event)
 	}
+	r.tellUnwatched(v)
 	r.overrides(v, result)
 	// A failed run is the business of the resource's author and no error of the operator's: it has no stack trace.
 	summary := observe.Summarize(run)

@@ -188,13 +188,13 @@ func (r *reconciler) endRun(owner engine.Owner, writes []engine.Write) {
 	}
 }
 
-// watchChildren watches the kinds of what a chart made.
+// watchChildren watches what a chart made.
 func (r *reconciler) watchChildren(children []engine.Child) {
 	if r.Children == nil || !r.Watch.WatchDependentResources {
 		return
 	}
 	for _, child := range children {
-		r.Children.Watch(r.Watch.GVK, child.GVK)
+		r.Children.Found(r.Watch.GVK, child)
 	}
 }
 

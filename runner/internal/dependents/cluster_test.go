@@ -7,11 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -159,6 +162,100 @@ func TestNamespaces(t *testing.T) {
 	s.expectNothingElse(t)
 }
 
+// TestChildOutsideOfTheNamespaces has a child in a namespace that the operator does not watch: told once, and known.
+func TestChildOutsideOfTheNamespaces(t *testing.T) {
+	s := newScene(t, func(c *dependents.Config) { c.Namespaces = []string{"here"} })
+	if !s.Complete(appGVK) {
+		t.Error("something is missing before there is a child")
+	}
+	for _, namespace := range []string{"here", "", "there", "there"} {
+		s.Found(appGVK, engine.Child{GVK: mapGVK, Namespace: namespace, Name: "c"})
+	}
+	s.awaitLog(t, "namespace that is not watched", "there")
+	got := s.Unwatched(appGVK)
+	if len(got) != 1 || got[0].Reason != dependents.ReasonOutside || !strings.Contains(got[0].String(), "namespace there") {
+		t.Errorf("unwatched are %v, want what is in namespace there", got)
+	}
+	if s.Complete(appGVK) {
+		t.Error("a child that is not watched is not missed")
+	}
+	s.Found(appGVK, engine.Child{GVK: mapGVK, Namespace: "elsewhere", Name: "c"})
+	s.awaitLog(t, "namespace that is not watched", "elsewhere")
+	if n := s.count("namespace that is not watched", "there"); n != 1 {
+		t.Errorf("it was told %d times, want once", n)
+	}
+}
+
+// TestCoreGroupOwner has owners whose kind is in the core group, which the old tool never recognised in annotations
+// (AO 10.1 no. 13).
+func TestCoreGroupOwner(t *testing.T) {
+	s := newScene(t)
+	s.addPrimary(dependents.Primary{GVK: mapGVK})
+	elsewhere := testkit.Namespace(t, s.client)
+	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "owner"}}
+	s.create(t, owner)
+	child := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: "c", Annotations: map[string]string{
+		"operator-sdk/primary-resource": s.namespace + "/owner", "operator-sdk/primary-resource-type": "ConfigMap",
+	}}}
+	s.create(t, child)
+	s.Watch(mapGVK, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+	s.awaitLog(t, "Children are known", "Kind=Secret")
+	patch(t, s.client, child, `{"stringData":{"k":"v"}}`)
+	s.expect(t, "ConfigMap owner: c edited")
+	s.expectNothingElse(t)
+}
+
+// TestControllersWakeNobody lets Kubernetes' own controllers work on a Deployment of which the play set no number of
+// replicas, however it was made: D6 of the users' complaints, and sdk#3708 (an autoscaler).
+func TestControllersWakeNobody(t *testing.T) {
+	for how, create := range map[string]func(*testing.T, *scene, *appsv1.Deployment){
+		"created": func(t *testing.T, s *scene, d *appsv1.Deployment) { t.Helper(); s.create(t, d) },
+		"applied": func(t *testing.T, s *scene, d *appsv1.Deployment) {
+			t.Helper()
+			d.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}
+			if err := s.client.Patch(t.Context(), d, client.Apply, client.ForceOwnership); err != nil { //nolint:staticcheck // shorter than an apply configuration
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			s := newScene(t)
+			gvk := appsv1.SchemeGroupVersion.WithKind("Deployment")
+			s.Watch(appGVK, gvk)
+			s.awaitLog(t, "Children are known", "Kind=Deployment")
+			labels := map[string]string{"app": "x"}
+			web := &appsv1.Deployment{ObjectMeta: s.ownedMap("web", s.app(t, "x")).ObjectMeta, Spec: appsv1.DeploymentSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: labels},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: labels},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
+				},
+			}}
+			create(t, s, web)
+			testkit.Eventually(t, soon, func(ctx context.Context) error {
+				if err := s.client.Get(ctx, client.ObjectKeyFromObject(web), web); err != nil {
+					return err
+				}
+				if web.Annotations["deployment.kubernetes.io/revision"] == "" || web.Status.ReadyReplicas == 0 {
+					return fmt.Errorf("no controller has been at work: %v", web.Status)
+				}
+				return nil
+			})
+			autoscaler := client.WithFieldOwner(testkit.Client(t, s.config), "kube-controller-manager")
+			for replicas := range 3 {
+				scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas + 2)}}
+				if err := autoscaler.SubResource("scale").Update(t.Context(), web, client.WithSubResourceBody(scale)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			patch(t, s.other, web, `{"metadata":{"annotations":{"foreign.example.com/n":"1"},"labels":{"foreign":"y"}}}`)
+			patch(t, s.other, web, `{"spec":{"template":{"spec":{"containers":[{"name":"web","image":"web:2"}]}}}}`)
+			s.expect(t, "App x: web edited")
+			s.expectNothingElse(t)
+		})
+	}
+}
+
 func TestForbiddenWatch(t *testing.T) {
 	admin := testkit.Cluster(t)
 	limited := rest.CopyConfig(admin)
@@ -241,6 +338,32 @@ func TestKindThatAppears(t *testing.T) {
 	}
 	s.expect(t, "App x: c deleted")
 	s.awaitLog(t, "Cannot watch children", "NotServed")
+
+	testkit.InstallCRD(t, s.config, widget)
+	s.awaitLog(t, "Watching children again", "Kind=Widget")
+	s.awaitLog(t, "Children are known", "Kind=Widget")
+	again := testkit.Object(widget, s.namespace, "c", map[string]any{"size": int64(1)})
+	again.SetOwnerReferences(child.GetOwnerReferences())
+	s.create(t, again)
+	patch(t, s.other, again, `{"spec":{"size":2}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
+}
+
+// TestKindInAnotherVersion covers a kind of which the version that was asked for is not served (any more).
+func TestKindInAnotherVersion(t *testing.T) {
+	s := newScene(t)
+	served := s.widget(t, "v1beta1")
+	child := testkit.Object(served, s.namespace, "c", map[string]any{"size": int64(1)})
+	child.SetOwnerReferences(s.ownedMap("c", s.app(t, "x")).OwnerReferences)
+	s.create(t, child)
+	asked := served
+	asked.Version = "v1"
+	s.Watch(appGVK, asked)
+	s.awaitLog(t, "Children are known", "Kind=Widget")
+	patch(t, s.other, child, `{"spec":{"size":2}}`)
+	s.expect(t, "App x: c edited")
+	s.expectNothingElse(t)
 }
 
 // TestOneWatchForAll has two primary kinds with children of one kind.

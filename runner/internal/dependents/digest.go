@@ -25,23 +25,62 @@ import (
 // counts but the status, the bookkeeping in metadata, and annotations of Kubernetes' own domains, which
 // controllers write.
 //
+// The number of replicas is kept apart from the digest: an autoscaler takes it over from us, the API server's default
+// as well as a number that was applied, and that is no reason to wake the one who made the workload, or to begin a
+// tug of war.
+//
 // Finalizers and the deletion timestamp never count: a child on its way out is news when it is gone.
 
 // digest stands for what was applied to a child.
 type digest [sha256.Size]byte
 
-// digestOf returns the digest of a child.
-func digestOf(child *unstructured.Unstructured, own ownership) digest {
+// applied is what was applied to a child.
+type applied struct {
+	digest   digest
+	replicas string // spec.replicas; empty if that was not applied
+	// autoscaled says that an autoscaler has set spec.replicas since.
+	autoscaled bool
+}
+
+// same reports whether nothing that was applied is different from what it was.
+func (a applied) same(before applied) bool {
+	return a.digest == before.digest && (a.autoscaled || a.replicas == before.replicas)
+}
+
+// appliedTo returns what was applied to a child.
+func appliedTo(child *unstructured.Unstructured, own ownership) applied {
 	fields := relevant(appliedFields(child, own))
+	spec := treeOf(fields["f:spec"])
+	_, ours := spec["f:replicas"]
+	delete(spec, "f:replicas")
+	if ours && len(spec) == 0 {
+		delete(fields, "f:spec") // nothing named below means everything
+	}
+	a := applied{autoscaled: autoscaled(child)}
 	h := &hasher{hash: sha256.New()}
 	if len(fields) > 0 {
 		h.owned(child.Object, fields)
 	}
 	if h.leaves == 0 {
-		h = &hasher{hash: sha256.New()}
+		ours, h = true, &hasher{hash: sha256.New()}
 		h.any(withoutBookkeeping(child))
 	}
-	return digest(h.hash.Sum(nil))
+	a.digest = digest(h.hash.Sum(nil))
+	if replicas, found, _ := unstructured.NestedFieldNoCopy(child.Object, "spec", "replicas"); ours && found {
+		a.replicas = string(textOf(replicas))
+	}
+	return a
+}
+
+// autoscaled reports whether the last one who set the number of replicas was the HorizontalPodAutoscaler, which does
+// so by the subresource scale.
+func autoscaled(child *unstructured.Unstructured) bool {
+	entries, _, _ := unstructured.NestedSlice(child.Object, "metadata", "managedFields")
+	return slices.ContainsFunc(entries, func(entry any) bool {
+		manager, fields := managedBy(entry)
+		_, scales := treeOf(fields["f:spec"])["f:replicas"]
+		return scales && manager == "kube-controller-manager" && treeOf(entry)["subresource"] == "scale"
+	})
 }
 
 // appliedFields returns the fields that were set by those who marked the child as owned, in the form of
@@ -199,6 +238,11 @@ func textOf(value any) []byte {
 func withoutBookkeeping(child *unstructured.Unstructured) map[string]any {
 	out := maps.Clone(child.Object)
 	delete(out, "status")
+	if spec, ok := out["spec"].(map[string]any); ok {
+		spec = maps.Clone(spec)
+		delete(spec, "replicas")
+		out["spec"] = spec
+	}
 	out["metadata"] = map[string]any{"labels": child.GetLabels(), "annotations": userAnnotations(child.GetAnnotations())}
 	return out
 }

@@ -2,6 +2,7 @@ package dependents
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -63,6 +64,7 @@ func TestDigest(t *testing.T) {
 		{why: "the times in managedFields", set: path{"metadata", "managedFields"}, to: laterFields()},
 
 		{why: "without managedFields: the spec", without: foreign, set: path{"spec", "volume"}, to: "w", changed: true},
+		{why: "without managedFields: the number of replicas", without: foreign, set: path{"spec", "replicas"}, to: int64(2), changed: true},
 		{why: "without managedFields: any label", without: foreign, set: path{"metadata", "labels", "new"}, to: "z", changed: true},
 		{why: "without managedFields: any annotation", without: foreign, set: path{"metadata", "annotations", "new"}, to: "z", changed: true},
 		{why: "without managedFields: but not one of Kubernetes' own", without: foreign, set: path{"metadata", "annotations", "deployment.kubernetes.io/revision"}, to: "2"},
@@ -81,8 +83,8 @@ func TestDigest(t *testing.T) {
 				t.Fatal(err)
 			}
 			primaries := []*Primary{{GVK: appGVK}}
-			if got := newRecord(before, primaries).digest != newRecord(after, primaries).digest; got != tc.changed {
-				t.Errorf("the digest differs: %v, want %v", got, tc.changed)
+			if got := !newRecord(after, primaries).applied.same(newRecord(before, primaries).applied); got != tc.changed {
+				t.Errorf("it is a change: %v, want %v", got, tc.changed)
 			}
 		})
 	}
@@ -110,7 +112,7 @@ func TestDigestOfTakenOverField(t *testing.T) {
 		t.Fatal(err)
 	}
 	primaries := []*Primary{{GVK: appGVK}}
-	if newRecord(before, primaries).digest == newRecord(after, primaries).digest {
+	if newRecord(after, primaries).applied.same(newRecord(before, primaries).applied) {
 		t.Error("an edit by hand leaves the digest as it was")
 	}
 }
@@ -133,9 +135,62 @@ func TestDigestOfAdoptedChild(t *testing.T) {
 			t.Fatal(err)
 		}
 		primaries := []*Primary{{GVK: appGVK}}
-		if newRecord(before, primaries).digest == newRecord(after, primaries).digest {
+		if newRecord(after, primaries).applied.same(newRecord(before, primaries).applied) {
 			t.Errorf("an edit of an adopted child (%s) leaves the digest as it was", mark)
 		}
+	}
+}
+
+// TestReplicas covers the number of replicas, which the API server's default makes ours even if no play set it, and which
+// an autoscaler then takes over.
+func TestReplicas(t *testing.T) {
+	const object = `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {
+		"name": "c", "namespace": "a", "uid": "c1",
+		"ownerReferences": [{"apiVersion": "example.com/v1", "kind": "App", "name": "x", "uid": "u"}],
+		"managedFields": [
+			{"manager": "play", "operation": "Update", "fieldsV1": {
+				"f:metadata": {"f:ownerReferences": {"k:{\"uid\":\"u\"}": {}}}, "f:spec": {"f:paused": {} %s}}},
+			%s
+		]}, "spec": {"paused": false, "replicas": %d}}`
+	scaledBy := func(manager, subresource string) string {
+		return fmt.Sprintf(`{"manager": %q, "operation": "Update", "subresource": %q, "fieldsV1": {"f:spec": {"f:replicas": {}}}}`, manager, subresource)
+	}
+	const ours, nobody = `, "f:replicas": {}`, `{"manager": "none", "fieldsV1": {}}`
+	for _, tc := range []struct {
+		why           string
+		before, after string
+		changed       bool
+	}{
+		{
+			why:    "the HorizontalPodAutoscaler takes the number over",
+			before: fmt.Sprintf(object, ours, nobody, 1),
+			after:  fmt.Sprintf(object, "", scaledBy("kube-controller-manager", "scale"), 3),
+		},
+		{
+			why:    "and scales again",
+			before: fmt.Sprintf(object, "", scaledBy("kube-controller-manager", "scale"), 3),
+			after:  fmt.Sprintf(object, "", scaledBy("kube-controller-manager", "scale"), 5),
+		},
+		{
+			why:     "somebody scales by hand",
+			before:  fmt.Sprintf(object, ours, nobody, 1),
+			after:   fmt.Sprintf(object, "", scaledBy("kubectl", "scale"), 3),
+			changed: true,
+		},
+		{
+			why:     "a controller of Kubernetes sets the number in another way",
+			before:  fmt.Sprintf(object, ours, nobody, 1),
+			after:   fmt.Sprintf(object, "", scaledBy("kube-controller-manager", ""), 3),
+			changed: true,
+		},
+	} {
+		t.Run(tc.why, func(t *testing.T) {
+			primaries := []*Primary{{GVK: appGVK}}
+			before, after := newRecord(parse(t, tc.before), primaries), newRecord(parse(t, tc.after), primaries)
+			if got := !after.applied.same(before.applied); got != tc.changed {
+				t.Errorf("it is a change: %v, want %v", got, tc.changed)
+			}
+		})
 	}
 }
 
@@ -156,7 +211,7 @@ func FuzzRecord(f *testing.F) {
 			t.Fatal(err)
 		}
 		first, second := newRecord(obj, primaries), newRecord(obj.DeepCopy(), primaries)
-		if first.digest != second.digest {
+		if first.applied != second.applied {
 			t.Error("the digest of one object differs from call to call")
 		}
 		if after, err := json.Marshal(obj.Object); err != nil || string(after) != string(before) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,10 +21,18 @@ type kind struct {
 	renew chan struct{}
 
 	// Guarded by registry.mu.
-	primaries     []*Primary
+	stop          func() // ends the goroutine; nil before there is one
+	subscriptions []*subscription
 	clusterScoped bool               // as far as known
 	streams       map[string]*stream // by namespace; empty for all
 	trouble       map[string]Unwatched
+	unseen        map[types.UID]unseen
+}
+
+// subscription is a primary's interest in a kind of child.
+type subscription struct {
+	primary *Primary
+	needed  time.Time // when a run last asked for it, or a child was last known
 }
 
 func newKind(r *Registry, child schema.GroupVersionKind) *kind {
@@ -36,16 +45,24 @@ func newKind(r *Registry, child schema.GroupVersionKind) *kind {
 	}
 }
 
-// subscribe adds a primary. The registry's lock must be held.
+// subscribe adds a primary, or notes that it is still interested. The registry's lock must be held.
 func (k *kind) subscribe(p *Primary) {
-	if slices.Contains(k.primaries, p) {
+	now := k.registry.clock.Now()
+	if s := k.subscriptionOf(p); s != nil {
+		s.needed = now
 		return
 	}
-	k.primaries = append(k.primaries, p)
-	select {
-	case k.renew <- struct{}{}:
-	default:
+	k.subscriptions = append(k.subscriptions, &subscription{primary: p, needed: now})
+	notify(k.renew)
+}
+
+// subscriptionOf returns a primary's subscription, or nil. The registry's lock must be held.
+func (k *kind) subscriptionOf(p *Primary) *subscription {
+	i := slices.IndexFunc(k.subscriptions, func(s *subscription) bool { return s.primary == p })
+	if i < 0 {
+		return nil
 	}
+	return k.subscriptions[i]
 }
 
 // run keeps the watch up until ctx is done.
@@ -131,19 +148,29 @@ func (k *kind) interested(clusterScoped bool) []*Primary {
 	k.registry.mu.Lock()
 	defer k.registry.mu.Unlock()
 	k.clusterScoped = clusterScoped
-	return slices.DeleteFunc(slices.Clone(k.primaries), func(p *Primary) bool { return !p.wants(clusterScoped) })
+	var primaries []*Primary
+	for _, s := range k.subscriptions {
+		if s.primary.wants(clusterScoped) {
+			primaries = append(primaries, s.primary)
+		}
+	}
+	return primaries
 }
 
-// namespaces returns where to look; the empty namespace is all of them.
+// namespaces returns where to look.
 func (k *kind) namespaces(clusterScoped, wanted bool) []string {
-	switch {
-	case !wanted:
+	if !wanted {
 		return nil
-	case clusterScoped || len(k.registry.namespaces) == 0:
-		return []string{""}
-	default:
-		return k.registry.namespaces
 	}
+	return k.registry.namespacesFor(clusterScoped)
+}
+
+// namespacesFor returns where to look for objects; the empty namespace is all of them.
+func (r *Registry) namespacesFor(clusterScoped bool) []string {
+	if clusterScoped || len(r.namespaces) == 0 {
+		return []string{""}
+	}
+	return r.namespaces
 }
 
 // stream returns the stream of a namespace, with the records that it had when the watch broke off.
@@ -151,13 +178,15 @@ func (k *kind) stream(namespace string, gvk schema.GroupVersionKind, primaries [
 	k.registry.mu.Lock()
 	defer k.registry.mu.Unlock()
 	s := &stream{
-		registry: k.registry,
-		gvk:      gvk,
-		reduce:   func(obj *unstructured.Unstructured) *record { return newRecord(obj, primaries) },
-		records:  map[types.NamespacedName]*record{},
+		registry:  k.registry,
+		kind:      k,
+		namespace: namespace,
+		gvk:       gvk,
+		reduce:    func(obj *unstructured.Unstructured) *record { return newRecord(obj, primaries) },
+		records:   map[types.NamespacedName]*record{},
 	}
 	if before := k.streams[namespace]; before != nil && before.gvk == gvk {
-		s.records = before.records
+		s.records, s.listed = before.records, before.listed
 	}
 	k.streams[namespace] = s
 	return s

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -73,7 +72,7 @@ type ownership struct {
 }
 
 // ownershipOf looks for owners of the given kinds.
-func ownershipOf(child *unstructured.Unstructured, primaries []*Primary) ownership {
+func ownershipOf(child metav1.Object, primaries []*Primary) ownership {
 	var o ownership
 	references, annotations := child.GetOwnerReferences(), child.GetAnnotations()
 	for _, primary := range primaries {

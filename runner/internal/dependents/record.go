@@ -1,7 +1,10 @@
 package dependents
 
 import (
+	"slices"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -15,7 +18,7 @@ type record struct {
 	version     string // resourceVersion
 	terminating bool
 	owners      []ownerKey // empty for what belongs to nobody here; then nothing below is known
-	digest      digest
+	applied     applied
 }
 
 // newRecord reduces an object to what is kept of it.
@@ -29,13 +32,25 @@ func newRecord(obj *unstructured.Unstructured, primaries []*Primary) *record {
 		owners:      own.owners,
 	}
 	if len(own.owners) > 0 {
-		r.digest = digestOf(obj, own)
+		r.applied = appliedTo(obj, own)
 	}
 	return r
 }
 
 func (r *record) child(gvk schema.GroupVersionKind) engine.Child {
 	return engine.Child{GVK: gvk, Namespace: r.name.Namespace, Name: r.name.Name}
+}
+
+// GetObjectKind and DeepCopyObject make a record pass for an object, so that a list of records passes for a list.
+
+// GetObjectKind implements runtime.Object.
+func (r *record) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject implements runtime.Object.
+func (r *record) DeepCopyObject() runtime.Object {
+	out := *r
+	out.owners = slices.Clone(r.owners)
+	return &out
 }
 
 // change is something that happened to a child and that its owners want to know, unless they did it themselves.

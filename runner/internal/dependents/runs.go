@@ -22,10 +22,13 @@ const (
 	// remember is for how long at least an own write is recognised. A watch event that takes longer wakes the
 	// owner needlessly, no more.
 	remember = 5 * time.Minute
+	// maxOwnWrites bounds the memory of own writes: when there are more in one half, the older half goes early.
+	maxOwnWrites = 100_000
 )
 
-// run is an active run of one owner.
+// run stands for the active runs of one owner. There is more than one when its kind is watched in two versions.
 type run struct {
+	active  int
 	waiting []change
 	more    bool // waiting is full
 }
@@ -44,7 +47,7 @@ type ownWrites struct {
 }
 
 func (w *ownWrites) add(now time.Time, writes []engine.Write) {
-	if age := now.Sub(w.turned); age >= remember {
+	if age := now.Sub(w.turned); age >= remember || len(w.young) >= maxOwnWrites {
 		w.old = w.young
 		if age >= 2*remember {
 			w.old = nil
@@ -81,7 +84,11 @@ func (w *ownWrites) has(c change) bool {
 func (r *Registry) BeginRun(owner engine.Owner) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.runs[keyOf(owner)] = &run{}
+	key := keyOf(owner)
+	if r.runs[key] == nil {
+		r.runs[key] = &run{}
+	}
+	r.runs[key].active++
 }
 
 // EndRun says that the run of owner is over and which writes it made. If children changed meanwhile by somebody
@@ -95,11 +102,15 @@ func (r *Registry) endRun(owner ownerKey, writes []engine.Write) []wake {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.own.add(r.clock.Now(), writes)
+	r.noteUnseen(owner, writes)
 	ended := r.runs[owner]
-	delete(r.runs, owner)
 	if ended == nil {
 		return nil
 	}
+	if ended.active--; ended.active > 0 {
+		return nil
+	}
+	delete(r.runs, owner)
 	for _, c := range ended.waiting {
 		if ended.more || !r.own.has(c) {
 			return r.wakesOf(owner, c)

@@ -46,6 +46,9 @@ type scene struct {
 	wakes     chan string
 	log       chan string
 	stop      func()
+
+	mu    sync.Mutex
+	lines []string // of the log, all of them
 }
 
 type option func(*dependents.Config)
@@ -84,10 +87,15 @@ func (s *scene) start(t *testing.T, options ...option) {
 		t.Fatal(err)
 	}
 	log := make(chan string, 1000)
+	note := func(line string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.lines = append(s.lines, line)
+	}
 	config := dependents.Config{
 		RESTConfig: s.config,
 		Mapper:     mapper,
-		Log:        funcr.New(func(_, line string) { log <- line }, funcr.Options{Verbosity: 1}),
+		Log:        funcr.New(func(_, line string) { note(line); log <- line }, funcr.Options{Verbosity: 1}),
 	}
 	for _, o := range options {
 		o(&config)
@@ -134,6 +142,33 @@ func (s *scene) awaitLog(t *testing.T, words ...string) {
 			t.Fatalf("no log line with %q after %s", words, soon)
 		}
 	}
+}
+
+// known reports whether the children of a kind are known.
+func (s *scene) known(kind string) bool { return s.count("Children are known", "Kind="+kind+"\"") > 0 }
+
+// count returns how many log lines hold all the words.
+func (s *scene) count(words ...string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, line := range s.lines {
+		if hasAll(line, words) {
+			n++
+		}
+	}
+	return n
+}
+
+// awaitOpen waits until so many watches are open.
+func (s *scene) awaitOpen(t *testing.T, requests *watchCounter, want int64) {
+	t.Helper()
+	testkit.Eventually(t, soon, func(context.Context) error {
+		if open := requests.open(); open != want {
+			return fmt.Errorf("%d watches are open, want %d", open, want)
+		}
+		return nil
+	})
 }
 
 func hasAll(line string, words []string) bool {

@@ -13,15 +13,18 @@ import (
 // stream follows the objects of one kind in one namespace, or in all. It is the store that a client-go reflector
 // fills: lists and events come in, changes that matter go out.
 type stream struct {
-	registry *Registry
-	gvk      schema.GroupVersionKind
+	registry  *Registry
+	kind      *kind
+	namespace string // empty for all
+	gvk       schema.GroupVersionKind
 	// reduce makes a record of an object.
 	reduce func(*unstructured.Unstructured) *record
 	// synced is called after each list.
 	synced func()
 
-	// records of the objects that have an owner; guarded by registry.mu.
-	records map[types.NamespacedName]*record
+	// Guarded by registry.mu.
+	records map[types.NamespacedName]*record // of the objects that have an owner
+	listed  bool                             // records are complete but for what happened since
 }
 
 var _ cache.TransformingStore = (*stream)(nil)
@@ -85,6 +88,10 @@ func (s *stream) Resync() error { return nil }
 
 func (s *stream) replace(fresh []*record) []change {
 	var changes []change
+	if !s.listed {
+		changes = s.missed(fresh)
+	}
+	s.listed = true
 	gone := make(map[types.NamespacedName]bool, len(s.records))
 	for name := range s.records {
 		gone[name] = true
@@ -112,7 +119,7 @@ func (s *stream) put(now *record) []change {
 		return nil
 	}
 	concerned := before.owners
-	if len(now.owners) > 0 && now.digest == before.digest {
+	if len(now.owners) > 0 && now.applied.same(before.applied) {
 		concerned = slices.DeleteFunc(slices.Clone(before.owners), func(o ownerKey) bool { return slices.Contains(now.owners, o) })
 	}
 	return s.change(now, Edited, concerned)

@@ -3,6 +3,7 @@ package dependents
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	ReasonForbidden = "Forbidden" // the operator lacks a right; Denial says which
 	ReasonNotServed = "NotServed" // the API server does not know the kind
 	ReasonFailed    = "Failed"    // something else, likely to pass
+	ReasonOutside   = "Outside"   // the child is in a namespace that the operator does not watch
 )
 
 // Unwatched is a kind of child that cannot be watched at the moment, so that its owners have to be looked after
@@ -32,6 +34,19 @@ type Unwatched struct {
 	Since     time.Time
 }
 
+// String says it in one stable sentence.
+func (u Unwatched) String() string {
+	where := "in the whole cluster"
+	if u.Namespace != "" {
+		where = "in namespace " + u.Namespace
+	}
+	why := u.Message
+	if d := u.Denial; d != nil {
+		why = fmt.Sprintf("the operator may not %s %s", d.Verb, schema.GroupResource{Group: d.Group, Resource: d.Resource})
+	}
+	return fmt.Sprintf("Changes of %s %s are noticed at the next periodic run only: %s", u.Child.GroupKind(), where, why)
+}
+
 // Unwatched returns the kinds of children of a primary kind that cannot be watched, in a stable order.
 func (r *Registry) Unwatched(primary schema.GroupVersionKind) []Unwatched {
 	r.mu.Lock()
@@ -39,11 +54,16 @@ func (r *Registry) Unwatched(primary schema.GroupVersionKind) []Unwatched {
 	p := r.primaries[primary]
 	var out []Unwatched
 	for _, k := range r.watched {
-		if p == nil || !slices.Contains(k.primaries, p) || !p.wants(k.clusterScoped) {
+		if p == nil || k.subscriptionOf(p) == nil || !p.wants(k.clusterScoped) {
 			continue
 		}
 		for _, trouble := range k.trouble {
 			out = append(out, trouble)
+		}
+	}
+	for at, outside := range r.outside {
+		if at.primary == primary {
+			out = append(out, outside)
 		}
 	}
 	slices.SortFunc(out, func(a, b Unwatched) int {

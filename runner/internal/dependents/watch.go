@@ -36,7 +36,7 @@ func (k *kind) watch(ctx context.Context, s *stream, namespace string, resource 
 	s.synced = func() {
 		k.registry.log.V(1).Info("Children are known", "child", s.gvk.String(), "namespace", namespace)
 	}
-	reflector := cache.NewReflectorWithOptions(k.listWatch(namespace, resource), nil, s, cache.ReflectorOptions{
+	reflector := cache.NewReflectorWithOptions(k.listWatch(s, namespace, resource), nil, s, cache.ReflectorOptions{
 		Name:            "dependents",
 		TypeDescription: resource.String(),
 		Logger:          &log,
@@ -58,11 +58,13 @@ func (k *kind) watch(ctx context.Context, s *stream, namespace string, resource 
 }
 
 // listWatch returns how to list and watch. A watch that is granted ends the trouble there was.
-func (k *kind) listWatch(namespace string, resource schema.GroupVersionResource) cache.ListerWatcher {
+//
+// The reflector asks for a stream of all objects and lists them only where the API server does not offer that.
+func (k *kind) listWatch(s *stream, namespace string, resource schema.GroupVersionResource) cache.ListerWatcher {
 	client := k.registry.client.Resource(resource).Namespace(namespace)
 	return &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			return client.List(ctx, options)
+			return s.list(ctx, namespace, resource, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			w, err := client.Watch(ctx, options)
