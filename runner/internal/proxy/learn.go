@@ -46,17 +46,18 @@ func (s *Session) tell(objects []map[string]any) {
 
 // learnAnswer learns from an answer before it is read by anybody else. An answer of a limited length is read whole for
 // that, a watch event by event.
-func (s *Session) learnAnswer(resp *http.Response) {
+func (s *Session) learnAnswer(req apirecord.Request, resp *http.Response) {
 	contentType := resp.Header.Get("Content-Type")
 	media, params, err := mime.ParseMediaType(contentType)
+	streams := req.Verb == "watch" || params["stream"] != "" // JSON does not say so
 	encoded := resp.Header.Get("Content-Encoding") != ""
 	switch {
 	case resp.StatusCode < 200 || resp.StatusCode > 299 || resp.Body == nil:
 		return
-	case err == nil && params["stream"] != "" && media == runtime.ContentTypeJSON && !encoded:
+	case err == nil && streams && media == runtime.ContentTypeJSON && !encoded:
 		resp.Body = &learnedStream{session: s, closer: resp.Body, source: bufio.NewReader(resp.Body)}
 		return
-	case err != nil || params["stream"] != "" || encoded || resp.ContentLength > maxLearned:
+	case err != nil || streams || encoded || resp.ContentLength > maxLearned:
 		s.missed()
 		return
 	}

@@ -114,17 +114,24 @@ func New(config Config) (*Proxy, error) {
 	}
 	p.stored = newStoredResources(p.memory)
 	transport.answered = p.answered
-	return p, p.listen(config)
+	if err := p.listen(config); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // listen opens the ports.
 func (p *Proxy) listen(config Config) error {
 	var err error
-	if p.listener, err = listen(config.Port); err != nil || config.SidecarPort == 0 {
-		return err
+	if p.listener, err = listen(config.Port); err != nil {
+		return fmt.Errorf("%w; choose another port with --proxy-port", err)
+	}
+	if config.SidecarPort == 0 {
+		return nil
 	}
 	if p.sidecars, err = listen(config.SidecarPort); err != nil {
-		return errors.Join(err, p.listener.Close())
+		_ = p.listener.Close() // nobody has used it
+		return fmt.Errorf("%w; choose another port with --proxy-sidecar-port", err)
 	}
 	return nil
 }
@@ -163,7 +170,7 @@ func (p *Proxy) Start(ctx context.Context) error {
 		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{p.certificate}, MinVersion: tls.VersionTLS12}
 		stopped := context.AfterFunc(ctx, func() { p.closeAll(); _ = server.Close() })
 		defer stopped()
-		return served(server.ServeTLS(p.listener, "", ""))
+		return endOf(server.ServeTLS(p.listener, "", ""))
 	})
 	if p.sidecars != nil {
 		group.Go(func() error { return p.serveSidecars(ctx) })
@@ -180,8 +187,8 @@ func (p *Proxy) server(handler http.Handler) *http.Server {
 	}
 }
 
-// served says how a server came to its end; to be closed is none that is worth a word.
-func served(err error) error {
+// endOf says how a server came to its end; to be closed is none that is worth a word.
+func endOf(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -28,7 +28,7 @@ func (p *Proxy) serveSidecars(ctx context.Context) error {
 	}))
 	stopped := context.AfterFunc(ctx, func() { nobody.cancel(); _ = server.Close() })
 	defer stopped()
-	return served(server.Serve(p.sidecars))
+	return endOf(server.Serve(p.sidecars))
 }
 
 // SidecarURL returns the address of the port for who has no token; empty if there is none.

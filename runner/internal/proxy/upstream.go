@@ -101,7 +101,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 func (t *transport) note(e *exchange, resp *http.Response) {
 	t.answered(e.req, resp)
 	if e.session.learns(e.req) {
-		e.session.learnAnswer(resp)
+		e.session.learnAnswer(e.req, resp)
 	}
 	if !e.session.sidecars {
 		e.session.recorder.Observe(e.req, resp)
