@@ -28,7 +28,10 @@ func metadataIn(contentType string, body []byte) (metav1.ObjectMeta, error) {
 	case runtime.ContentTypeYAML, string(types.ApplyYAMLPatchType):
 		err = yaml.Unmarshal(body, &obj)
 	case runtime.ContentTypeCBOR, string(types.ApplyCBORPatchType):
-		err = direct.Unmarshal(body, &obj)
+		var all map[string]any // the decoder of CBOR does not skip what it does not know
+		if err = direct.Unmarshal(body, &all); err == nil {
+			err = runtime.DefaultUnstructuredConverter.FromUnstructured(all, &obj)
+		}
 	case runtime.ContentTypeProtobuf:
 		var envelope runtime.Unknown
 		if envelope, err = openEnvelope(body); err == nil {
