@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -24,6 +25,7 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // kubelet is as much of a kubelet as the API server needs for exec, attach, logs and port-forward. Commands in its
@@ -296,14 +298,20 @@ func TestLogIsFollowed(t *testing.T) {
 	}
 }
 
+// running says in the kubelet's name that a Pod runs.
+func (s *realStage) running(t *testing.T, pod *corev1.Pod) {
+	t.Helper()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Running"}}`))
+	if err := s.admin.Status().Patch(t.Context(), pod, patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestPortForward forwards a port of a Pod both ways that clients know (C6: the old tool knew none).
 func TestPortForward(t *testing.T) {
 	s := newRealStage(t)
 	pod := newKubeletPod(t, s, &kubelet{})
-	pod.Status.Phase = corev1.PodRunning
-	if err := s.admin.Status().Update(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	s.running(t, pod)
 	config := through(t, s.open(t, s.app(t, "x")))
 	clients := must(kubernetes.NewForConfig(config))
 	url := clients.CoreV1().RESTClient().Post().Namespace(s.namespace).Resource("pods").Name(pod.Name).SubResource("portforward").URL()
