@@ -47,20 +47,25 @@ func (s *Session) tell(objects []map[string]any) {
 // learnAnswer learns from an answer before it is read by anybody else. An answer of a limited length is read whole for
 // that, a watch event by event.
 func (s *Session) learnAnswer(req apirecord.Request, resp *http.Response) {
-	contentType := resp.Header.Get("Content-Type")
-	media, params, err := mime.ParseMediaType(contentType)
-	streams := req.Verb == "watch" || params["stream"] != "" // JSON does not say so
-	encoded := resp.Header.Get("Content-Encoding") != ""
-	switch {
-	case resp.StatusCode < 200 || resp.StatusCode > 299 || resp.Body == nil:
-		return
-	case err == nil && streams && media == runtime.ContentTypeJSON && !encoded:
-		resp.Body = &learnedStream{session: s, closer: resp.Body, source: bufio.NewReader(resp.Body)}
-		return
-	case err != nil || streams || encoded || resp.ContentLength > maxLearned:
-		s.missed()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 || resp.Body == nil {
 		return
 	}
+	contentType := resp.Header.Get("Content-Type")
+	media, params, err := mime.ParseMediaType(contentType)
+	streams := req.Verb == "watch" || params["stream"] != "" // a watch in JSON does not say so
+	switch {
+	case err != nil, resp.Header.Get("Content-Encoding") != "":
+		s.missed()
+	case streams && media == runtime.ContentTypeJSON:
+		resp.Body = &learnedStream{session: s, closer: resp.Body, source: bufio.NewReader(resp.Body)}
+	case streams, resp.ContentLength > maxLearned:
+		s.missed()
+	default:
+		s.learnWhole(contentType, resp)
+	}
+}
+
+func (s *Session) learnWhole(contentType string, resp *http.Response) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxLearned+1))
 	rest := io.Reader(resp.Body)
 	if err != nil {
