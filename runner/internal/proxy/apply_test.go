@@ -261,3 +261,19 @@ func TestOtherPatchesAreLeftAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestSwitchedOffForAppliesToo has --inject-owner-ref=false.
+func TestSwitchedOffForAppliesToo(t *testing.T) {
+	s := newRealStage(t, func(c *proxy.Config) { c.InjectOwner = false })
+	session := s.open(t, s.app(t, "x"))
+	if got := apply(t, session, "one", applied(s.namespace, "c", ""), s.namespace, "c"); len(got.OwnerReferences) != 0 {
+		t.Errorf("owner references are %v, want none", got.OwnerReferences)
+	}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "l"}}
+	if got := must(must(kubernetes.NewForConfig(through(t, session))).CoordinationV1().Leases(s.namespace).Update(t.Context(), lease, metav1.UpdateOptions{})); len(got.OwnerReferences) != 0 {
+		t.Errorf("owner references are %v, want none", got.OwnerReferences)
+	}
+	if report := session.Close(); report.Requests != 2 {
+		t.Errorf("%d requests, want 2: nothing is looked up", report.Requests)
+	}
+}
