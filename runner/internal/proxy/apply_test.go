@@ -40,7 +40,7 @@ func apply(t *testing.T, session *proxy.Session, manager string, obj []byte, nam
 func ownersOfReference(obj *corev1.ConfigMap, uid types.UID) []string {
 	var managers []string
 	for _, f := range obj.ManagedFields {
-		if strings.Contains(string(f.FieldsV1.Raw), `f:ownerReferences`) && strings.Contains(string(f.FieldsV1.Raw), string(uid)) {
+		if fields := f.FieldsV1.GetRawString(); strings.Contains(fields, `f:ownerReferences`) && strings.Contains(fields, string(uid)) {
 			managers = append(managers, f.Manager)
 		}
 	}

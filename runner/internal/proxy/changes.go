@@ -79,7 +79,7 @@ func (m *memory) compare(ctx context.Context) error {
 	if answer.status == http.StatusNotModified {
 		return nil
 	}
-	fresh := answer.header.Get("Etag")
+	fresh := answer.header.Get("ETag")
 	if fresh == "" || fresh != tag && tag != "" {
 		m.changed = now // an API server that has no such document cannot tell that nothing has changed
 	}

@@ -73,7 +73,7 @@ func newKubeletPod(t *testing.T, s *realStage, k *kubelet) *corev1.Pod {
 }
 
 func (k *kubelet) exec(w http.ResponseWriter, r *http.Request) {
-	serveStreams(w, r, func(stdin io.Reader, stdout, stderr io.Writer) error {
+	serveStreams(w, r, func(stdin io.Reader, stdout, stderr io.Writer) error { //nolint:contextcheck // that of the request
 		command := r.URL.Query()["command"]
 		cmd := exec.CommandContext(r.Context(), command[0], command[1:]...)
 		cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = k.dir, stdin, stdout, stderr

@@ -136,7 +136,9 @@ func (l *learnedStream) next() {
 }
 
 func (l *learnedStream) learn() {
-	var event struct{ Object json.RawMessage }
+	var event struct {
+		Object json.RawMessage `json:"object"`
+	}
 	if len(bytes.TrimSpace(l.line)) == 0 {
 		return
 	}

@@ -88,7 +88,7 @@ func (m *memory) get(ctx context.Context, key documentKey, again bool) (*documen
 func flight[T any](ctx context.Context, m *memory, key string, asked int, ask func(context.Context) (T, error)) (T, int, error) {
 	var zero T
 	leads := false
-	landed := m.flights.DoChan(key, func() (any, error) {
+	landed := m.flights.DoChan(key, func() (any, error) { //nolint:contextcheck // it goes on for the others
 		leads = true
 		ctx, cancel := context.WithTimeout(m.life, askTimeout)
 		defer cancel()
@@ -104,7 +104,8 @@ func flight[T any](ctx context.Context, m *memory, key string, asked int, ask fu
 		if result.Err != nil {
 			return zero, asked, result.Err
 		}
-		return result.Val.(T), asked, nil
+		value, _ := result.Val.(T) // one key is always asked for in one way
+		return value, asked, nil
 	}
 }
 
@@ -147,8 +148,8 @@ func (m *memory) fetch(ctx context.Context, key documentKey, have *document) (*d
 	if key.accept != "" {
 		header.Set("Accept", key.accept)
 	}
-	if have != nil && have.status == http.StatusOK && have.header.Get("Etag") != "" {
-		header.Set("If-None-Match", have.header.Get("Etag"))
+	if have != nil && have.status == http.StatusOK && have.header.Get("ETag") != "" {
+		header.Set("If-None-Match", have.header.Get("ETag"))
 	}
 	begun := m.clock.Now() // what changes from here on may not be in the answer
 	answer, err := m.asker.ask(ctx, key.path, header, maxDocument)

@@ -211,7 +211,7 @@ func TestBrokenAPI(t *testing.T) {
 func TestOneQuestionForAll(t *testing.T) {
 	asked := atomic.Int32{}
 	arrived, answer := make(chan struct{}), make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		asked.Add(1)
 		close(arrived)
 		<-answer
