@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -56,7 +56,7 @@ func newBackstage(t *testing.T, gvk schema.GroupVersionKind) *backstage {
 		b.wakes <- fmt.Sprintf("%s: %s %s", owner.Name, child.Name, why)
 	}})
 	b.proxy, err = proxy.New(proxy.Config{
-		RESTConfig: config, Discovery: discovery.NewDiscoveryClientForConfigOrDie(config), Children: b.Registry,
+		RESTConfig: config, Kinds: metadata.NewForConfigOrDie(config), Children: b.Registry,
 		InjectOwner: true, Log: logr.Discard(),
 	})
 	if err != nil {

@@ -80,6 +80,7 @@ type AnsibleOptions struct {
 	Args              string // further arguments for every ansible-playbook
 	LogEvents         string // nothing, tasks or everything. Default tasks
 	ProxyPort         int    // port of the API endpoint for playbooks; zero chooses a free one
+	ProxySidecarPort  int    // port on loopback of an API endpoint for everyone, by plain HTTP; zero for none
 	ArtifactsMaxBytes int64  // disk budget of all artifacts. Default 256 MiB, zero keeps none
 	PrivateDir        string // where runs keep their files; empty means a directory below the system's temporary one
 }
@@ -166,6 +167,9 @@ func (o *Options) Validate() error {
 	}
 	if !isOff(o.Metrics.UserAddress) && !isLoopback(o.Metrics.UserAddress) {
 		errs = append(errs, fmt.Errorf("--user-metrics-bind-address is %q; use 0 for none, or an address of loopback like 127.0.0.1:5050", o.Metrics.UserAddress))
+	}
+	if o.Ansible.ProxySidecarPort < 0 || o.Ansible.ProxySidecarPort > 65535 {
+		errs = append(errs, fmt.Errorf("--proxy-sidecar-port is %d; use 0 for none, or 1 to 65535", o.Ansible.ProxySidecarPort))
 	}
 	if o.RunTimeout < 0 {
 		errs = append(errs, fmt.Errorf("--run-timeout is %s; use 0 for none or a positive duration", o.RunTimeout))

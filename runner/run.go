@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -104,7 +105,7 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, fmt.Errorf("prepare watching children: %w", err)
 	}
-	api, err := newProxy(mgr, o, file, registry, lister)
+	api, err := newProxy(mgr, o, file, registry)
 	if err != nil {
 		return nil, err
 	}
@@ -135,21 +136,26 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	return servers.list(), addProbes(mgr, controllers, configs)
 }
 
-// newProxy makes the API endpoint for playbooks; nil when there are none.
-func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry, lister discovery.DiscoveryInterface) (*proxy.Proxy, error) {
-	if !slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" }) {
+// newProxy makes the API endpoint for playbooks; nil when there are neither playbooks nor sidecars to serve.
+func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry) (*proxy.Proxy, error) {
+	playbooks := slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" })
+	if !playbooks && o.Ansible.ProxySidecarPort == 0 {
 		return nil, nil
 	}
+	kinds, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("make a client that watches definitions of kinds: %w", err)
+	}
 	config := proxy.Config{
-		RESTConfig: mgr.GetConfig(), Discovery: lister, InjectOwner: o.InjectOwnerRef, Port: o.Ansible.ProxyPort,
-		Log: o.Log.WithName("proxy"),
+		RESTConfig: mgr.GetConfig(), Kinds: kinds, InjectOwner: o.InjectOwnerRef, Port: o.Ansible.ProxyPort,
+		SidecarPort: o.Ansible.ProxySidecarPort, Log: o.Log.WithName("proxy"),
 	}
 	if o.InjectOwnerRef {
 		config.Children = registry
 	}
 	p, err := proxy.New(config)
 	if err != nil {
-		return nil, fmt.Errorf("open the API endpoint for playbooks: %w; choose another port with --proxy-port", err)
+		return nil, fmt.Errorf("open the API endpoint for playbooks: %w", err)
 	}
 	return p, nil
 }

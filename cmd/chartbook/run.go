@@ -180,6 +180,7 @@ func (f *runFlags) bindAnsible(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Args, "ansible-args", o.Args, "further arguments for every ansible-playbook, like '--vault-password-file /path'")
 	flags.StringVar(&o.LogEvents, "ansible-log-events", o.LogEvents, "what to log of a play: nothing, tasks or everything")
 	flags.IntVar(&o.ProxyPort, "proxy-port", o.ProxyPort, "port of the API endpoint for playbooks; 0 chooses a free one")
+	flags.IntVar(&o.ProxySidecarPort, "proxy-sidecar-port", o.ProxySidecarPort, "port on loopback where whoever asks, by plain HTTP, acts with the operator's rights; 0 for none")
 	flags.Int64Var(&o.ArtifactsMaxBytes, "artifacts-max-bytes", o.ArtifactsMaxBytes, "disk budget of all run artifacts in bytes; 0 keeps none")
 }
 

@@ -79,10 +79,19 @@ func decodeInto(contentType string, body []byte, into any) error {
 	case runtime.ContentTypeYAML:
 		return yaml.Unmarshal(body, into)
 	case runtime.ContentTypeCBOR:
-		return direct.Unmarshal(body, into)
+		return decodeCBOR(body, into)
 	default:
 		return fmt.Errorf("read an answer of type %q: %w", contentType, errUnknownFormat)
 	}
+}
+
+// decodeCBOR reads what it knows of an object and skips all the rest, which the decoder of CBOR by itself refuses.
+func decodeCBOR(body []byte, into any) error {
+	var all map[string]any
+	if err := direct.Unmarshal(body, &all); err != nil {
+		return fmt.Errorf("read a CBOR answer: %w", err)
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(all, into)
 }
 
 func decodeEnvelope(body []byte) (runtime.Unknown, error) {

@@ -26,7 +26,7 @@ type episode struct {
 	schedule tick                 // whose run has not succeeded yet
 	passed   map[string]time.Time // times of schedules that were dealt with, by name
 	shadow   map[string]any       // status as it would be, of a watch that does not manage status
-	told     map[string]bool // what of the resource's children cannot be watched, as far as it was told
+	told     map[string]bool      // what of the resource's children cannot be watched, as far as it was told
 }
 
 // episodeOf returns the episode of obj. A new spec begins a new one.

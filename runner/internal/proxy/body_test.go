@@ -200,6 +200,8 @@ func FuzzEncode(f *testing.F) {
 	f.Add("application/yaml", []byte("? {}\n: x"))
 	f.Add(runtime.ContentTypeProtobuf, []byte("k8s\x00\x12\x02\n\x00"))
 	f.Add("", []byte(`{"a":1e999}`))
+	f.Add("application/apply-patch+yaml", []byte("metadata: {ownerReferences: [{uid: u}]}"))
+	f.Add("application/apply-patch+cbor", []byte("\xa1\x48metadata\xa0"))
 	f.Fuzz(func(t *testing.T, contentType string, body []byte) {
 		for _, m := range []mark{sessionOf(namespacedOwner).mark("a"), sessionOf(namespacedOwner).mark("b")} {
 			once, err := m.encode(contentType, body)

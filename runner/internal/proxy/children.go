@@ -19,9 +19,13 @@ func (s *Session) wants(req apirecord.Request) bool {
 // seen looks at an object in an answer. If it belongs to the run's resource, its kind is one of children.
 func (s *Session) seen(req apirecord.Request, obj metav1.PartialObjectMetadata) {
 	gvk := obj.GroupVersionKind()
+	if req.DryRun || req.Subresource != "" {
+		return // no object, or another kind than the object's own
+	}
+	s.remember(req, obj, req.Verb == "delete")
 	switch {
-	case req.DryRun || req.Verb == "delete" || req.Subresource != "":
-		return // no object, or one that goes, or another kind than the object's own
+	case req.Verb == "delete":
+		return
 	case gvk.Kind == "" || gvk.Group == metav1.GroupName:
 		return // a client asked for the metadata only
 	case !s.owns(obj):

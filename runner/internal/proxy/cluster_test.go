@@ -45,7 +45,12 @@ type realStage struct {
 
 func newRealStage(tb testing.TB, options ...func(*proxy.Config)) *realStage {
 	tb.Helper()
-	admin := testkit.Cluster(tb)
+	return newStageAt(tb, testkit.Cluster(tb), options...)
+}
+
+// newStageAt is the same for a certain control plane.
+func newStageAt(tb testing.TB, admin *rest.Config, options ...func(*proxy.Config)) *realStage {
+	tb.Helper()
 	c := testkit.Client(tb, admin)
 	testkit.InstallCRD(tb, admin, appGVK)
 	testkit.InstallCRD(tb, admin, siteGVK, testkit.ClusterScoped)

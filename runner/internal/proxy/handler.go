@@ -4,15 +4,14 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
 )
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP implements http.Handler. It serves those who have a session's token.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !p.addressed(r.Host) {
+	if !addressed(r.Host, p.listener) {
 		refuse(w, http.StatusMisdirectedRequest, "this is no server for that host")
 		return
 	}
@@ -22,41 +21,43 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer session.leave()
+	p.serve(w, r, session)
+}
+
+// serve answers a request in a session.
+func (p *Proxy) serve(w http.ResponseWriter, r *http.Request, session *Session) {
 	if p.impersonate && impersonates(r.Header) {
 		// Our own credentials are those of a user that we are allowed to impersonate. Who named another one would
 		// get that one's rights instead, and possibly more.
 		refuse(w, http.StatusForbidden, "a run that acts in someone's name cannot act in someone else's")
 		return
 	}
-	e := &exchange{session: session}
-	e.req, e.object = apirecord.ParseRequest(r)
 	ctx, done := bound(r.Context(), w, session)
 	defer done()
-	if e.object && p.marks(session, e.req) {
-		markBody(r, session.mark(e.req.Namespace))
+	r = r.WithContext(ctx)
+	if p.serveRemembered(w, r, session) {
+		return
+	}
+	e := &exchange{session: session}
+	e.req, e.object = apirecord.ParseRequest(r)
+	if e.object {
+		p.prepare(r, e)
 	}
 	p.upstream.ServeHTTP(w, r.WithContext(withExchange(ctx, e)))
 }
 
-// addressed reports whether a request was meant for the proxy, by any name of loopback. A web page that was tricked
+// addressed reports whether a request was meant for a port of ours, by any name of loopback. A web page that was tricked
 // into thinking that its own host lives here was not.
-func (p *Proxy) addressed(host string) bool {
+func addressed(host string, listener net.Listener) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {
 		return false
 	}
-	_, own, _ := net.SplitHostPort(p.listener.Addr().String())
+	_, own, _ := net.SplitHostPort(listener.Addr().String())
 	return port == own && (name == "localhost" || name == "127.0.0.1" || name == "::1")
 }
 
-func impersonates(header http.Header) bool {
-	for name := range header {
-		if strings.HasPrefix(name, "Impersonate-") {
-			return true
-		}
-	}
-	return false
-}
+func impersonates(header http.Header) bool { return len(impersonation(header)) > 0 }
 
 // bound returns a context for a request that ends with the session too, even if the client neither sends nor takes
 // anything more.

@@ -5,8 +5,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Annotations that name an owner where an owner reference would be illegal. The garbage collector does not look at
@@ -22,12 +21,6 @@ var errNoObject = errors.New("no object that could be marked")
 type mark struct {
 	reference   *metav1.OwnerReference
 	annotations map[string]string
-}
-
-// marks reports whether what a request creates is to be marked.
-func (p *Proxy) marks(s *Session, req apirecord.Request) bool {
-	return p.inject && s.owner.UID != "" && req.Verb == "create" && req.Name == "" && req.Subresource == "" &&
-		p.stored.has(req)
 }
 
 // mark returns the mark for objects of a namespace; the empty one stands for cluster-scoped objects.
@@ -96,13 +89,43 @@ func (m mark) addReference(metadata map[string]any) error {
 	if present {
 		return nil
 	}
-	metadata["ownerReferences"] = append(references, map[string]any{
+	reference := map[string]any{
 		"apiVersion": m.reference.APIVersion,
 		"kind":       m.reference.Kind,
 		"name":       m.reference.Name,
 		"uid":        string(m.reference.UID),
-	})
+	}
+	if m.reference.Controller != nil {
+		reference["controller"] = *m.reference.Controller
+	}
+	if m.reference.BlockOwnerDeletion != nil {
+		reference["blockOwnerDeletion"] = *m.reference.BlockOwnerDeletion
+	}
+	metadata["ownerReferences"] = append(references, reference)
 	return nil
+}
+
+// on reports whether an object has the mark.
+func (m mark) on(metadata metav1.ObjectMeta) bool {
+	if m.reference != nil {
+		_, named := referenceTo(m.reference.UID, metadata)
+		return named
+	}
+	for key, value := range m.annotations {
+		if metadata.Annotations[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// referenceTo returns an object's reference to the owner with a UID.
+func referenceTo(uid types.UID, metadata metav1.ObjectMeta) (metav1.OwnerReference, bool) {
+	i := slices.IndexFunc(metadata.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == uid })
+	if i < 0 {
+		return metav1.OwnerReference{}, false
+	}
+	return metadata.OwnerReferences[i], true
 }
 
 // below returns a field that may be missing or null, but nothing else than a T.

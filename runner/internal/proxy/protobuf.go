@@ -26,13 +26,9 @@ const (
 // known: a message that appears twice in protobuf counts as one with the fields of both, so metadata with nothing
 // but the mark in it is put behind the object.
 func (m mark) encodeProtobuf(body []byte) ([]byte, error) {
-	raw, ok := bytes.CutPrefix(body, protobufMagic)
-	if !ok {
-		return nil, errNoObject
-	}
-	var envelope runtime.Unknown
-	if err := envelope.Unmarshal(raw); err != nil {
-		return nil, fmt.Errorf("read a protobuf body: %w", err)
+	envelope, err := openEnvelope(body)
+	if err != nil {
+		return nil, err
 	}
 	var obj metav1.PartialObjectMetadata
 	if err := obj.Unmarshal(envelope.Raw); err != nil {
@@ -48,6 +44,19 @@ func (m mark) encodeProtobuf(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("write a protobuf body: %w", err)
 	}
 	return append(bytes.Clone(protobufMagic), out...), nil
+}
+
+// openEnvelope reads what every protobuf message of the Kubernetes API is wrapped in.
+func openEnvelope(body []byte) (runtime.Unknown, error) {
+	var envelope runtime.Unknown
+	raw, ok := bytes.CutPrefix(body, protobufMagic)
+	if !ok {
+		return envelope, errNoObject
+	}
+	if err := envelope.Unmarshal(raw); err != nil {
+		return envelope, fmt.Errorf("read a protobuf body: %w", err)
+	}
+	return envelope, nil
 }
 
 // protobuf returns metadata with nothing but the mark in it, or nil if it is there already.

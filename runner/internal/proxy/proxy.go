@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 )
@@ -38,14 +40,19 @@ type Children interface {
 type Config struct {
 	// RESTConfig leads to the API server. Requests are sent with its credentials.
 	RESTConfig *rest.Config
-	// Discovery tells which resources are stored objects.
-	Discovery Discovery
+	// Kinds follows the kinds that the API server serves, so that what it says of them can be answered from memory for as
+	// long as nothing changes. Nil, or without the right to watch CustomResourceDefinitions and APIServices: it is asked
+	// now and then whether something has.
+	Kinds metadata.Interface
 	// Children is told which kinds runs make. Nil: nobody is.
 	Children Children
 	// InjectOwner says whether created objects are marked as owned by the run's resource.
 	InjectOwner bool
 	// Port to listen on, on loopback. Default: any that is free.
 	Port int
+	// SidecarPort, if not zero, is another port on loopback that serves plain HTTP to whoever asks, with the proxy's own
+	// rights. What is created there is marked as nobody's.
+	SidecarPort int
 	// Log gets what is of use when looking into the proxy itself. No body, token or header is ever logged.
 	Log logr.Logger
 	// Rand is the source of tokens, for tests. Default: the system's.
@@ -60,6 +67,10 @@ type Proxy struct {
 	certificate tls.Certificate
 	ca          []byte // PEM
 	upstream    *httputil.ReverseProxy
+	asker       asker
+	memory      *memory
+	kinds       metadata.Interface
+	sidecars    net.Listener // nil: there is no such port
 	stored      *storedResources
 	children    Children
 	inject      bool
@@ -79,7 +90,7 @@ func New(config Config) (*Proxy, error) {
 	if config.Clock == nil {
 		config.Clock = clock.RealClock{}
 	}
-	upstream, err := newUpstream(config.RESTConfig, config.Log)
+	way, transport, err := newAsker(config.RESTConfig)
 	if err != nil {
 		return nil, err
 	}
@@ -87,23 +98,42 @@ func New(config Config) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := listen(config.Port)
-	if err != nil {
-		return nil, err
-	}
-	return &Proxy{
-		listener:    listener,
+	p := &Proxy{
 		certificate: certificate,
 		ca:          ca,
-		upstream:    upstream,
-		stored:      newStoredResources(config.Discovery),
+		upstream:    newUpstream(way.target, transport, config.Log),
+		asker:       way,
+		memory:      newMemory(way, config.Clock),
+		kinds:       config.Kinds,
 		children:    config.Children,
 		inject:      config.InjectOwner,
 		impersonate: config.RESTConfig.Impersonate.UserName != "",
 		log:         config.Log,
 		rand:        config.Rand,
 		sessions:    map[tokenHash]*Session{},
-	}, nil
+	}
+	p.stored = newStoredResources(p.memory)
+	transport.answered = p.answered
+	if err := p.listen(config); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// listen opens the ports.
+func (p *Proxy) listen(config Config) error {
+	var err error
+	if p.listener, err = listen(config.Port); err != nil {
+		return fmt.Errorf("%w; choose another port with --proxy-port", err)
+	}
+	if config.SidecarPort == 0 {
+		return nil
+	}
+	if p.sidecars, err = listen(config.SidecarPort); err != nil {
+		_ = p.listener.Close() // nobody has used it
+		return fmt.Errorf("%w; choose another port with --proxy-sidecar-port", err)
+	}
+	return nil
 }
 
 // listen opens a port on loopback. By IPv4, as an address and not as a name, so that no client has to look a name
@@ -129,20 +159,36 @@ func (p *Proxy) NeedLeaderElection() bool { return false }
 
 // Start serves until ctx is done. Requests that are being answered then are broken off.
 func (p *Proxy) Start(ctx context.Context) error {
-	server := &http.Server{
-		Handler:           p,
-		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{p.certificate}, MinVersion: tls.VersionTLS12},
+	group, ctx := errgroup.WithContext(ctx)
+	defer p.memory.end()
+	if p.kinds != nil {
+		p.memory.follow(ctx, group, p.kinds, p.log)
+	}
+	p.log.Info("The proxy for playbooks listens", "address", p.listener.Addr().String())
+	group.Go(func() error {
+		server := p.server(p)
+		server.TLSConfig = &tls.Config{Certificates: []tls.Certificate{p.certificate}, MinVersion: tls.VersionTLS12}
+		stopped := context.AfterFunc(ctx, func() { p.closeAll(); _ = server.Close() })
+		defer stopped()
+		return endOf(server.ServeTLS(p.listener, "", ""))
+	})
+	if p.sidecars != nil {
+		group.Go(func() error { return p.serveSidecars(ctx) })
+	}
+	return group.Wait()
+}
+
+func (p *Proxy) server(handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(logr.ToSlogHandler(p.log.V(1)), slog.LevelInfo),
 	}
-	stopped := context.AfterFunc(ctx, func() {
-		p.closeAll()
-		_ = server.Close() // the listener is all that could fail to close, and it goes with the process
-	})
-	defer stopped()
-	p.log.Info("The proxy for playbooks listens", "address", p.listener.Addr().String())
-	err := server.ServeTLS(p.listener, "", "")
+}
+
+// endOf says how a server came to its end; to be closed is none that is worth a word.
+func endOf(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

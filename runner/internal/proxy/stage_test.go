@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -51,7 +50,6 @@ func newStage(tb testing.TB, config *rest.Config, options ...func(*proxy.Config)
 	s := &stage{children: &watched{}}
 	c := proxy.Config{
 		RESTConfig:  config,
-		Discovery:   discovery.NewDiscoveryClientForConfigOrDie(config),
 		Children:    s.children,
 		InjectOwner: true,
 		Log:         logr.Discard(),

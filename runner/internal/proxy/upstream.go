@@ -27,22 +27,27 @@ func withExchange(ctx context.Context, e *exchange) context.Context {
 	return context.WithValue(ctx, exchangeKey{}, e)
 }
 
-// newUpstream returns the part that passes requests on to the API server.
-func newUpstream(config *rest.Config, log logr.Logger) (*httputil.ReverseProxy, error) {
+// newAsker returns the way to the API server.
+func newAsker(config *rest.Config) (asker, *transport, error) {
 	target, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return nil, fmt.Errorf("find out the address of the API server: %w", err)
+		return asker{}, nil, fmt.Errorf("find out the address of the API server: %w", err)
 	}
-	transport, err := newTransport(config)
+	t, err := newTransport(config)
 	if err != nil {
-		return nil, err
+		return asker{}, nil, err
 	}
+	return asker{target: target, transport: t.plain}, t, nil
+}
+
+// newUpstream returns the part that passes requests on to the API server.
+func newUpstream(target *url.URL, t *transport, log logr.Logger) *httputil.ReverseProxy {
 	return &httputil.ReverseProxy{
 		Rewrite:      func(r *httputil.ProxyRequest) { rewrite(r, target) },
-		Transport:    transport,
+		Transport:    t,
 		ErrorHandler: unreachable,
 		ErrorLog:     slog.NewLogLogger(logr.ToSlogHandler(log.V(1)), slog.LevelInfo),
-	}, nil
+	}
 }
 
 // rewrite aims a request at the API server. The transport puts the proxy's own credentials in.
@@ -57,6 +62,8 @@ type transport struct {
 	// upgrade speaks HTTP/1.1 only: in HTTP/2 a connection cannot be turned into one of another protocol, as exec,
 	// attach and port-forward do.
 	upgrade http.RoundTripper
+	// answered is told of each answer to a request about objects.
+	answered func(apirecord.Request, *http.Response)
 }
 
 func newTransport(config *rest.Config) (*transport, error) {
@@ -77,14 +84,26 @@ func newTransport(config *rest.Config) (*transport, error) {
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	e, _ := req.Context().Value(exchangeKey{}).(*exchange)
-	e.session.recorder.CountRequest()
+	if !e.session.sidecars {
+		e.session.recorder.CountRequest()
+	}
 	next := t.plain
 	if req.Header.Get("Upgrade") != "" {
 		next = t.upgrade
 	}
 	resp, err := next.RoundTrip(req)
 	if err == nil && e.object {
-		e.session.recorder.Observe(e.req, resp)
+		t.note(e, resp)
 	}
 	return resp, err
+}
+
+func (t *transport) note(e *exchange, resp *http.Response) {
+	t.answered(e.req, resp)
+	if e.session.learns(e.req) {
+		e.session.learnAnswer(e.req, resp)
+	}
+	if !e.session.sidecars {
+		e.session.recorder.Observe(e.req, resp)
+	}
 }
