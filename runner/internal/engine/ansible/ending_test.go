@@ -235,7 +235,7 @@ func (b *bench) onlyArtifactsLeft(job engine.Job) {
 		mode, path, _ := strings.Cut(file, " ")
 		inside := strings.Contains(path, "/artifacts/") || strings.HasSuffix(path, "/artifacts")
 		above := strings.HasPrefix("runner/"+resourcePath(job.Owner), path)
-		if !inside && !above && path != "async" && path != "running" && path != "lock" {
+		if !inside && !above && path != "async" && path != "running" && path != "lock" && path != "tmp" {
 			b.t.Errorf("left behind: %s", file)
 		}
 		if mode != "drwx------" && mode != "-rw-------" && !strings.HasPrefix(mode, "L") {

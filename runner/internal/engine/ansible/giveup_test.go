@@ -145,7 +145,7 @@ func TestMissingAnsible(t *testing.T) {
 	if _, err := e.Run(t.Context(), newJob()); err == nil || !strings.Contains(err.Error(), "install ansible-core") {
 		t.Errorf("run says %v", err)
 	}
-	if left := b.files(); len(left) != 4 {
+	if left := b.files(); len(left) != 5 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -17,6 +17,7 @@ import (
 //	inventory/hosts    if the user has no inventory
 //	project/           the working directory; for a role it holds the play around it
 //	tmp/               Ansible's temporary files
+//	spool/             what ansible-runner writes, if it is in use
 //
 // All of it goes away with close. Only the artifacts beside it stay.
 type runDir struct {
@@ -26,7 +27,11 @@ type runDir struct {
 	hasKubeconfig bool
 }
 
-var privateParts = []string{"env", "inventory", "project", "tmp"}
+// What each run has, and what is wiped after it.
+var (
+	privateParts = []string{"env", "inventory", "project", "tmp"}
+	wipedParts   = append([]string{spoolDir}, privateParts...)
+)
 
 // openRun makes the directory with the files that do not depend on the content.
 func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
@@ -129,7 +134,7 @@ func (d *runDir) close() {
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
 func (w *Workspace) wipe(resource string) {
-	for _, part := range privateParts {
+	for _, part := range wipedParts {
 		path := filepath.Join(resource, part)
 		if w.runner.RemoveAll(path) == nil {
 			continue

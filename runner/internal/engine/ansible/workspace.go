@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 //	running/<run>     where to find the files of a run that has not ended
 //	python/           the engine's plugins
 //	async/            states of async jobs, where the home directory cannot hold them
+//	tmp/              TMPDIR of all runs; emptied when the workspace is opened and closed
 //	lock              held by the process
 //
 // and nothing that others can read. What a killed predecessor left is wiped when it is opened, its artifacts kept.
@@ -92,7 +94,8 @@ func (w *Workspace) take() error {
 }
 
 func (w *Workspace) prepare(artifactBytes int64) error {
-	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir()} {
+	removeTree(w.tempDir())
+	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir(), w.tempDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
@@ -135,6 +138,7 @@ func (w *Workspace) wipeInterrupted() error {
 
 // Close gives the workspace up. No run may be under way.
 func (w *Workspace) Close() error {
+	removeTree(w.tempDir())
 	err := w.lock.Close()
 	if w.runner != nil {
 		err = errors.Join(err, w.runner.Close())
@@ -148,6 +152,20 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
+// removeTree removes a directory, also where a task has taken the rights off parts of it.
+func removeTree(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700) //nolint:gosec // a directory needs the x
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
+
 // Dir is the path of the workspace.
 func (w *Workspace) Dir() string { return w.dir }
 
@@ -159,6 +177,7 @@ func (w *Workspace) Forget(owner engine.Owner) {
 func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, "runner") }
 func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
 func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
+func (w *Workspace) tempDir() string        { return filepath.Join(w.dir, "tmp") }
 func (w *Workspace) callbackDir() string    { return filepath.Join(w.dir, "python", "callback") }
 func (w *Workspace) collectionsDir() string { return filepath.Join(w.dir, "python", "collections") }
 

@@ -144,7 +144,7 @@ func leave(t *testing.T, w *Workspace, owner engine.Owner, id string, keep, size
 	_, _ = out.Write(make([]byte, size))
 	out.close()
 	a.event(1, "0-1", []byte("{}"))
-	a.finish("successful", 0, process.NewCapture(0, 0))
+	a.finish("successful", 0, "")
 }
 
 // kept lists the runs of a resource whose artifacts are there.
