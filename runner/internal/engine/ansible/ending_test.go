@@ -35,9 +35,10 @@ func hangs(job engine.Job) bool {
 	return strings.Contains(all, "sleep 4000") && strings.Contains(all, "sleep 5000") && strings.Contains(all, "sleep 6000")
 }
 
-func TestTimeoutEndsEverything(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestTimeoutEndsEverything(t *testing.T) { eachExecutor(t, timeoutEndsEverything) }
+
+func timeoutEndsEverything(t *testing.T, b *bench) {
+	t.Helper()
 	clk := newManualClock()
 	b.configure = func(cfg *Config) { cfg.Clock = clk }
 	job := newJob()
@@ -64,9 +65,10 @@ func TestTimeoutEndsEverything(t *testing.T) {
 	}
 }
 
-func TestCancelEndsEverything(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestCancelEndsEverything(t *testing.T) { eachExecutor(t, cancelEndsEverything) }
+
+func cancelEndsEverything(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	job.Timeout = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,9 +83,10 @@ func TestCancelEndsEverything(t *testing.T) {
 	b.onlyArtifactsLeft(job)
 }
 
-func TestKilledPlay(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestKilledPlay(t *testing.T) { eachExecutor(t, killedPlay) }
+
+func killedPlay(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	done := b.start(t.Context(), b.play(hanging), job)
 	eventually(t, "the run hangs", func() bool { return hangs(job) })
@@ -117,8 +120,11 @@ func leader(t *testing.T, job engine.Job) int {
 }
 
 func TestDetachedDaemonOutlivesAGoodRun(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+	eachExecutor(t, detachedDaemonOutlivesAGoodRun)
+}
+
+func detachedDaemonOutlivesAGoodRun(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	got := b.run(b.play("- command: sleep 4000\n  async: 5000\n  poll: 0"), job)
 	if got.Outcome != engine.Changed {

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
-	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
 func TestResourcePath(t *testing.T) {
