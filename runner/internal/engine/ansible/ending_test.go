@@ -95,7 +95,7 @@ func killedPlay(t *testing.T, b *bench) {
 	}
 	got := <-done
 	if got.Outcome != engine.Transient || got.Reason != engine.ReasonKilled ||
-		got.Message != "ansible-playbook was ended by signal 9 (killed)" {
+		got.Message != map[Executor]string{Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
 		t.Errorf("result is %+v", got)
 	}
 	noneLeft(t, job)
@@ -109,14 +109,26 @@ func killedPlay(t *testing.T, b *bench) {
 func leader(t *testing.T, job engine.Job) int {
 	t.Helper()
 	for pid := range processesOf(job) {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if parent, _ := strconv.Atoi(fields[1]); parent == os.Getpid() {
+		if parentOf(t, pid) == os.Getpid() {
 			return pid
 		}
 	}
 	t.Fatal("the run has no process")
 	return 0
+}
+
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0 // it is gone
+	}
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent
 }
 
 func TestDetachedDaemonOutlivesAGoodRun(t *testing.T) {
