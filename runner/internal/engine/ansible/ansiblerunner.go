@@ -114,6 +114,10 @@ func (r runnerExecutor) run(ctx context.Context, spec process.Spec, dir *runDir,
 	printed := process.NewCapture(maxStderr, maxStderr)
 	stdout := &lineEnds{to: io.MultiWriter(printed, out.stdout)}
 	spec.Stdout, spec.Stderr = stdout, out.stderr
+	spec.Orphaned = func() bool {
+		code, err := readCode(dir)
+		return err == nil && code < 0
+	}
 	exit, err := r.cfg.Runner.Run(ctx, spec)
 	pipe.close()
 	if err != nil {
@@ -121,26 +125,36 @@ func (r runnerExecutor) run(ctx context.Context, spec process.Spec, dir *runDir,
 	}
 	end := ended{Exit: exit, program: runnerProgram, said: printed.String()}
 	if exit.Signal == 0 {
-		end.readCode(dir.spool(runnerIdent, "rc"), out.stderr)
+		end.look(dir, out.stderr)
 	}
 	return end, nil
 }
 
-// readCode finds out how ansible-playbook has ended. ansible-runner's own exit code does not tell: it is zero when a
-// signal has killed the play.
-func (end *ended) readCode(file string, stderr *process.Capture) {
-	text, err := os.ReadFile(file)
-	if err != nil { // ansible-runner gave up itself
-		end.said = stderr.String()
-		if end.Code == 0 {
-			end.Code = 1
-		}
+// look finds out how ansible-playbook has ended.
+func (end *ended) look(dir *runDir, stderr *process.Capture) {
+	code, err := readCode(dir)
+	if err == nil {
+		end.program, end.Code = program, code
 		return
 	}
-	end.program = program
-	if end.Code, err = strconv.Atoi(strings.TrimSpace(string(text))); err != nil {
-		end.Code = -1 // None
+	end.said = stderr.String() // ansible-runner gave up itself
+	if end.Code == 0 {
+		end.Code = 1
 	}
+}
+
+// readCode returns the exit code of ansible-playbook, negative if a signal has ended it: ansible-runner then has none to
+// write, and ends with zero itself.
+func readCode(dir *runDir) (int, error) {
+	text, err := os.ReadFile(dir.spool(runnerIdent, "rc"))
+	if err != nil {
+		return 0, err
+	}
+	code, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return -1, nil //nolint:nilerr // it says None
+	}
+	return code, nil
 }
 
 // spool returns a path in the directory that ansible-runner writes to.

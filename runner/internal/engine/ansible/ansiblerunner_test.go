@@ -30,18 +30,19 @@ func TestPrivateDataDirectory(t *testing.T) {
 	b.configure = func(cfg *Config) { cfg.ExtraArgs = `--tags all -e 'word="it''s"'` }
 	job := newJob()
 	job.Kubeconfig = []byte("{kind: Config}")
+	run := b.workspace.Dir() + "/runner/" + resourcePath(job.Owner)
+	job.Inputs = map[string]any{"run": run}
 	got := b.run(b.play(`
 - set_stats:
     data:
-      files: "{{ lookup('pipe', 'cd .. && find . -type f -printf \"%m %P\\n\" | grep -v ^600.spool/run/job_events/ | sort') }}"
-      envvars: "{{ lookup('file', '../env/envvars') }}"
-      cmdline: "{{ lookup('file', '../env/cmdline') }}"
-      cwd: "{{ lookup('pipe', 'pwd -P') }}"
+      files: "{{ lookup('pipe', 'cd ' ~ run ~ ' && find . -type f -printf \"%m %P\\n\" | grep -v ^600.spool/run/job_events/ | sort') }}"
+      envvars: "{{ lookup('file', run ~ '/env/envvars') }}"
+      cmdline: "{{ lookup('file', run ~ '/env/cmdline') }}"
+      cwd: "{{ lookup('pipe', 'readlink /proc/$PPID/cwd') }}"
       terminal: "{{ lookup('pipe', 'readlink /proc/$PPID/fd/0') }}"`), job)
 	if !got.Outcome.OK() {
 		t.Fatalf("result is %+v", got)
 	}
-	run := b.workspace.Dir() + "/runner/" + resourcePath(job.Owner)
 	want := map[string]any{
 		"envvars": map[string]any{"K8S_AUTH_KUBECONFIG": run + "/env/kubeconfig", "KUBECONFIG": run + "/env/kubeconfig"},
 		"cmdline": `'--tags' 'all' '-e' 'word="its"'`,
@@ -108,9 +109,7 @@ func TestKilledBelowRunner(t *testing.T) {
 	if got.Outcome != engine.Transient || got.Reason != engine.ReasonKilled || got.Message != "ansible-playbook was ended by a signal" {
 		t.Errorf("result is %+v", got)
 	}
-	for pid := range processesOf(job) { // what the play has detached lives on, as after any run that ends by itself
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	noneLeft(t, job) // nobody looks after what the play has started
 	b.onlyArtifactsLeft(job)
 }
 
@@ -198,7 +197,9 @@ func TestUnknownExecutor(t *testing.T) {
 func TestEventsOfAnsibleRunner(t *testing.T) {
 	t.Parallel()
 	b := newRunnerBench(t)
-	got := b.run(b.play(`- set_stats: {data: {text: "{{ lookup('pipe', 'cat ../spool/run/job_events/*.json | head -c 100000') }}"}}`), newJob())
+	job := newJob()
+	job.Inputs = map[string]any{"spool": b.workspace.Dir() + "/runner/" + resourcePath(job.Owner) + "/spool"}
+	got := b.run(b.play(`- set_stats: {data: {text: "{{ lookup('pipe', 'cat ' ~ spool ~ '/run/job_events/*.json | head -c 100000') }}"}}`), job)
 	text, _ := got.Outputs["text"].(string)
 	decoder := json.NewDecoder(strings.NewReader(text))
 	n := 0

@@ -19,6 +19,7 @@ type project struct {
 	// playbook or role, relative to the content directory.
 	playbook, role, roleName string
 	inputs                   map[string]any
+	configure                func(cfg *Config, content string)
 }
 
 // write makes the files and returns an engine for the content.
@@ -35,6 +36,9 @@ func (p project) write(b *bench) *Engine {
 	}
 	b.configure = func(cfg *Config) {
 		cfg.ExtraArgs = here(p.args)
+		if p.configure != nil {
+			p.configure(cfg, b.content)
+		}
 		cfg.Environ = func() []string {
 			entries := os.Environ()
 			for _, entry := range p.env {
@@ -84,9 +88,9 @@ var projects = map[string]project{
 		files: map[string]string{
 			"pass word.yml": "s3cret\n",
 			"secret.yml":    "", // encrypted by the test
-			"play.yml":      playOn("localhost", "- include_vars: secret.yml\n"+check("encrypted == 'decrypted'", "given == 'a \"b\" c'")),
+			"play.yml":      playOn("localhost", "- include_vars: secret.yml\n"+check("encrypted == 'decrypted'", "given == 'a b'")),
 		},
-		args:     `'--vault-password-file "%s/pass word.yml" --extra-vars={"given":\ "a\ \\\"b\\\"\ c"}'`,
+		args:     `'--vault-password-file "%s/pass word.yml" --extra-vars "{\\"given\\": \\"a b\\"}"'`,
 		playbook: "play.yml",
 	},
 	// AO §9.3 CollectionTest; AO §1.3: the old operator ran it as a plain role, without its collection.
@@ -169,6 +173,22 @@ var projects = map[string]project{
 		files: map[string]string{"elsewhere/tasks/main.yml": check("ansible_role_name == 'app'"), "roles/x": ""},
 		links: map[string]string{"roles/app": "../elsewhere"},
 		env:   []string{noFacts}, role: "roles/app/", roleName: "app",
+	},
+	// AO §2.2, §10.6: the flags win over the environment, and dependencies of a role may lie on that path.
+	"flags": {
+		files: map[string]string{
+			"roles/app/tasks/main.yml":                                "- my.app.said: {}\n  register: it\n" + check("it.said == 'module of the flag'", "needed == 'by the flag'"),
+			"roles/app/meta/main.yml":                                 "dependencies: [needed]\n",
+			"flagged/needed/tasks/main.yml":                           "- set_fact: {needed: by the flag}\n",
+			"lost/needed/tasks/main.yml":                              "- set_fact: {needed: by the environment}\n",
+			"c/ansible_collections/my/app/plugins/modules/said.py":    plugin(moduleText, "", "the flag"),
+			"lost/ansible_collections/my/app/plugins/modules/said.py": plugin(moduleText, "", "the environment"),
+		},
+		env: []string{noFacts, "ANSIBLE_ROLES_PATH=%s/lost", "ANSIBLE_COLLECTIONS_PATH=%s/lost"},
+		configure: func(cfg *Config, content string) {
+			cfg.RolesPath, cfg.CollectionsPath = content+"/flagged", content+"/c"
+		},
+		role: "roles/app", roleName: "app",
 	},
 	// AO §2.2: facts are gathered for roles, unless ANSIBLE_GATHERING is explicit (see "link with a slash").
 	"facts": {

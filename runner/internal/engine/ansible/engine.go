@@ -179,6 +179,7 @@ func (e *Engine) execute(
 	if err != nil { // it was over before it could begin
 		end.Stopped, end.Code = true, -1
 	}
+	dir.abandoned = end.Stopped || end.Signal != 0 || end.Code < 0
 	result := classify(ending{
 		exit:     end.Exit,
 		program:  end.program,

@@ -157,7 +157,7 @@ func (w *redactedLines) keep(part []byte) {
 	if w.cut {
 		return
 	}
-	w.pending = append(w.pending, part[:min(len(part), maxRedactedLine)]...)
+	w.pending = append(w.pending, part[:min(len(part), maxRedactedLine+1)]...)
 	if len(w.pending) > maxRedactedLine {
 		clean := w.hide(string(w.pending))
 		w.write(clean[:max(0, len(clean)-maxSecret)] + cutMark)

@@ -25,6 +25,7 @@ type runDir struct {
 	resource      string // relative to the runner directory
 	note          string // says where the files are, should the operator be killed
 	hasKubeconfig bool
+	abandoned     bool // the run was ended, or killed, and could not clean up
 }
 
 // What each run has, and what is wiped after it.
@@ -129,6 +130,7 @@ func (d *runDir) close() {
 	d.workspace.wipe(d.resource)
 	d.workspace.prune(d.resource)
 	_ = os.Remove(d.note)
+	d.workspace.sweep(d.abandoned)
 }
 
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -32,7 +33,8 @@ type Workspace struct {
 	artifacts *artifactStore
 	versions  versions
 
-	mu sync.Mutex // guards the making and removing of directories that resources share
+	mu       sync.Mutex // guards the making and removing of directories that resources share
+	littered bool       // killed modules may have left something; guarded by mu
 }
 
 // DefaultArtifactBytes is a good budget for the artifacts of all runs.
@@ -150,6 +152,42 @@ func (w *Workspace) Close() error {
 		return fmt.Errorf("close workspace %s: %w", w.dir, err)
 	}
 	return nil
+}
+
+// modulePayload matches what a module that is killed leaves in the directory for temporary files.
+const modulePayload = "ansible_*_payload_*"
+
+// sweep removes what the modules of runs that were killed have left. That directory is shared, so only what is older
+// than all runs under way is known to be of no use; the rest waits for one of the next calls.
+func (w *Workspace) sweep(abandoned bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.littered = w.littered || abandoned; !w.littered {
+		return
+	}
+	oldest := w.oldestRun()
+	left, _ := filepath.Glob(filepath.Join(w.tempDir(), modulePayload))
+	w.littered = false
+	for _, path := range left {
+		info, err := os.Lstat(path)
+		if err == nil && info.ModTime().After(oldest) {
+			w.littered = true
+			continue
+		}
+		removeTree(path)
+	}
+}
+
+// oldestRun returns when the oldest of the runs under way has begun; a time to come if there is none.
+func (w *Workspace) oldestRun() time.Time {
+	oldest := time.Now().Add(time.Hour)
+	entries, _ := os.ReadDir(w.runningDir())
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.ModTime().Before(oldest) {
+			oldest = info.ModTime()
+		}
+	}
+	return oldest
 }
 
 // removeTree removes a directory, also where a task has taken the rights off parts of it.
