@@ -247,7 +247,7 @@ func TestReapOnceSparesTheYoungAndOurOwn(t *testing.T) {
 // TestOrphans: a program may end well although a signal has ended what it looked after, as ansible-runner does.
 func TestOrphans(t *testing.T) {
 	for _, orphaned := range []bool{false, true} {
-		spec := shell("setsid sh -c 'echo ready; exec sleep 4000 >/dev/null 2>&1' & read -r _ 2>/dev/null; sleep 0.2")
+		spec := shell("setsid sleep 4000 >/dev/null 2>&1 & sleep 0.2")
 		spec.Mark = fmt.Sprintf("ORPHANS=%d-%v", os.Getpid(), orphaned)
 		spec.Orphaned = func() bool { return orphaned }
 		spec.Stop = Ladder{Interrupt: time.Second, Terminate: time.Second}

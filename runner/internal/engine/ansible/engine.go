@@ -33,8 +33,10 @@ func New(cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("split the arguments for ansible-playbook: %w", err)
 	}
 	e := &Engine{cfg: cfg, extraArgs: extraArgs}
-	e.executor, err = e.newExecutor()
-	return e, err
+	if e.executor, err = e.newExecutor(); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Ready implements [engine.Engine].

@@ -32,7 +32,7 @@ func (hide redactor) event(event *playEvent) {
 		*text = hide.text(*text)
 	}
 	if event.recap != nil {
-		event.recap.Outputs = hide.json(event.recap.Outputs)
+		event.recap.Outputs = hide.outputs(event.recap.Outputs)
 	}
 }
 
@@ -75,8 +75,8 @@ func (hide redactor) eventLine(line []byte) []byte {
 	return clean
 }
 
-// json returns a JSON text without the secrets in its strings.
-func (hide redactor) json(text json.RawMessage) json.RawMessage {
+// outputs returns what set_stats has collected, without the secrets in its strings.
+func (hide redactor) outputs(text json.RawMessage) json.RawMessage {
 	var value any
 	if hide == nil || decode(text, &value) != nil {
 		return text
