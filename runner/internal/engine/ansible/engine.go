@@ -32,6 +32,9 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split the arguments for ansible-playbook: %w", err)
 	}
+	if err := checkVaultFiles(extraArgs); err != nil {
+		return nil, err
+	}
 	e := &Engine{cfg: cfg, extraArgs: extraArgs}
 	if e.executor, err = e.newExecutor(); err != nil {
 		return nil, err
