@@ -90,7 +90,7 @@ var projects = map[string]project{
 			"secret.yml":    "", // encrypted by the test
 			"play.yml":      playOn("localhost", "- include_vars: secret.yml\n"+check("encrypted == 'decrypted'", "given == 'a b'")),
 		},
-		args:     `'--vault-password-file "%s/pass word.yml" --extra-vars "{\\"given\\": \\"a b\\"}"'`,
+		args:     `'--vault-password-file "%s/pass word.yml" --extra-vars "{\"given\": \"a b\"}"'`,
 		playbook: "play.yml",
 	},
 	// AO §9.3 CollectionTest; AO §1.3: the old operator ran it as a plain role, without its collection.
