@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -66,11 +67,15 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	config := ansible.Config{
 		Workspace:       e.workspace,
 		Main:            ansible.Content{Playbook: w.Playbook, Role: w.Role, RoleName: w.RoleName},
+		Executor:        ansible.Executor(cmp.Or(string(w.Executor), e.options.Ansible.Executor)),
 		Verbosity:       w.AnsibleVerbosity,
 		MaxArtifacts:    w.MaxRunnerArtifacts,
 		ExtraArgs:       e.options.Ansible.Args,
 		RolesPath:       e.options.Ansible.RolesPath,
 		CollectionsPath: e.options.Ansible.CollectionsPath,
+	}
+	if e.options.Ansible.DebugLogs {
+		config.Output = e.playOutput
 	}
 	if config.Verbosity == nil {
 		config.Verbosity = &e.options.Ansible.Verbosity

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // Tool is whose defaults apply.
@@ -78,6 +79,8 @@ type AnsibleOptions struct {
 	RolesPath         string // searched for roles before what the environment says
 	CollectionsPath   string // searched for collections before what the environment says
 	Args              string // further arguments for every ansible-playbook
+	Executor          string // direct or runner, where watches.yaml does not say. Default direct
+	DebugLogs         bool   // log all that playbooks print
 	LogEvents         string // nothing, tasks or everything. Default tasks
 	ProxyPort         int    // port of the API endpoint for playbooks; zero chooses a free one
 	ProxySidecarPort  int    // port on loopback of an API endpoint for everyone, by plain HTTP; zero for none
@@ -119,7 +122,7 @@ func DefaultOptions(tool Tool) Options {
 		HealthProbeAddress:      ":6789",
 		Metrics:                 MetricsOptions{Address: ":8443", UserAddress: "127.0.0.1:5050"},
 		LeaderElection:          LeaderElectionOptions{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second},
-		Ansible:                 AnsibleOptions{Verbosity: 2, LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
+		Ansible:                 AnsibleOptions{Verbosity: 2, Executor: "direct", LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
 		Log:                     logr.Discard(),
 	}
 	switch tool {
@@ -158,6 +161,11 @@ func (o *Options) Validate() error {
 	case "nothing", "tasks", "everything":
 	default:
 		errs = append(errs, fmt.Errorf("--ansible-log-events is %q; use nothing, tasks or everything", o.Ansible.LogEvents))
+	}
+	switch watches.Executor(o.Ansible.Executor) {
+	case watches.ExecutorDirect, watches.ExecutorRunner:
+	default:
+		errs = append(errs, fmt.Errorf("--ansible-executor is %q; use direct or runner", o.Ansible.Executor))
 	}
 	if o.Ansible.ProxyPort < 0 || o.Ansible.ProxyPort > 65535 {
 		errs = append(errs, fmt.Errorf("--proxy-port is %d; use 0 for any free port, or 1 to 65535", o.Ansible.ProxyPort))

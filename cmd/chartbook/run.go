@@ -49,6 +49,8 @@ Environment variables:
   OPERATOR_NAME     name of the leader election's Lease (deprecated: use --leader-election-id)
   ANSIBLE_ROLES_PATH, ANSIBLE_COLLECTIONS_PATH, ANSIBLE_INVENTORY, ANSIBLE_GATHERING, VIRTUAL_ENV
                     as for Ansible
+  ANSIBLE_DEBUG_LOGS
+                    true logs all that playbooks print
   MAX_CONCURRENT_RECONCILES_<KIND>_<GROUP>, ANSIBLE_VERBOSITY_<KIND>_<GROUP>
                     per-kind settings, upper-cased, with "." as "_"`,
 		Example: `  # a namespace-scoped operator on a laptop
@@ -106,6 +108,13 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	if name := os.Getenv("OPERATOR_NAME"); name != "" && f.options.LeaderElection.ID == "" {
 		f.options.LeaderElection.ID = name
 		f.elsewhere["leader-election-id"] = name + " (environment variable OPERATOR_NAME)"
+	}
+	if value := os.Getenv("ANSIBLE_DEBUG_LOGS"); value != "" {
+		debug, err := strconv.ParseBool(value)
+		if err != nil {
+			f.options.Log.Info("Ignoring ANSIBLE_DEBUG_LOGS: set it to true or false", "value", value)
+		}
+		f.options.Ansible.DebugLogs = debug
 	}
 	if list, ok := os.LookupEnv("WATCH_NAMESPACE"); ok {
 		f.options.Namespaces = runner.ParseNamespaces(list)
@@ -178,6 +187,7 @@ func (f *runFlags) bindAnsible(flags *pflag.FlagSet) {
 	flags.StringVar(&o.RolesPath, "ansible-roles-path", o.RolesPath, "where to look for roles; replaces ANSIBLE_ROLES_PATH")
 	flags.StringVar(&o.CollectionsPath, "ansible-collections-path", o.CollectionsPath, "where to look for collections; replaces ANSIBLE_COLLECTIONS_PATH")
 	flags.StringVar(&o.Args, "ansible-args", o.Args, "further arguments for every ansible-playbook, like '--vault-password-file /path'")
+	flags.StringVar(&o.Executor, "ansible-executor", o.Executor, "what runs playbooks where watches.yaml does not say: direct (ansible-playbook) or runner (ansible-runner)")
 	flags.StringVar(&o.LogEvents, "ansible-log-events", o.LogEvents, "what to log of a play: nothing, tasks or everything")
 	flags.IntVar(&o.ProxyPort, "proxy-port", o.ProxyPort, "port of the API endpoint for playbooks; 0 chooses a free one")
 	flags.IntVar(&o.ProxySidecarPort, "proxy-sidecar-port", o.ProxySidecarPort, "port on loopback where whoever asks, by plain HTTP, acts with the operator's rights; 0 for none")

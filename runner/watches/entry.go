@@ -43,7 +43,6 @@ func (d *decoder) readEntry(n *yaml.Node) (Watch, bool) {
 		ManageStatus:            true,
 		WatchDependentResources: true,
 		SnakeCaseParameters:     true,
-		Executor:                ExecutorDirect,
 		Retry:                   Retry{Backoff: DefaultBackoff, MaxBackoff: DefaultMaxBackoff},
 		Resync:                  ResyncAlways,
 		MaxHistory:              defaultHistory,

@@ -80,15 +80,15 @@ func readVars(e *entry, n *yaml.Node, key string) {
 
 func readExecutor(e *entry, n *yaml.Node, key string) {
 	value, ok := e.textValue(n, key)
-	switch Executor(value) {
+	switch executor := Executor(value); executor {
 	case "":
-	case ExecutorDirect:
-		e.watch.Executor = ExecutorDirect
-	case "warm", "runner", "job":
-		e.failf(n, key, "write direct, or remove the key", "%s: %s is not supported yet", key, value)
+	case ExecutorDirect, ExecutorRunner:
+		e.watch.Executor = executor
+	case "warm", "job":
+		e.failf(n, key, "write direct or runner, or remove the key", "%s: %s is not supported yet", key, value)
 	default:
 		if ok {
-			e.failf(n, key, "write direct", "%s: there is no executor %q", key, value)
+			e.failf(n, key, "write direct or runner", "%s: there is no executor %q", key, value)
 		}
 	}
 }

@@ -45,7 +45,8 @@ func TestDefaults(t *testing.T) {
 		ManageStatus:            true,
 		WatchDependentResources: true,
 		SnakeCaseParameters:     true,
-		Executor:                ExecutorDirect,
+		Retry:                   Retry{Backoff: time.Second, MaxBackoff: 5 * time.Minute},
+		Resync:                  ResyncAlways,
 		MaxHistory:              10,
 		Position:                Position{File: "watches.yaml", Line: 1, Column: 3},
 	}
@@ -187,5 +188,24 @@ func TestProblemsAreOneLineEach(t *testing.T) {
 	}
 	if strings.ContainsAny(err.Error(), "\x1b\t\r") {
 		t.Errorf("the report holds control characters: %q", err)
+	}
+}
+
+func TestExecutor(t *testing.T) {
+	for _, c := range []struct {
+		reason, lines string
+		want          Executor
+	}{
+		{"without the key the flag decides", "", ""},
+		{"a watch may decide for itself", "executor: runner", ExecutorRunner},
+		{"also against a flag that says runner", "executor: direct", ExecutorDirect},
+	} {
+		got, _, err := decodeOne(t, "role: app\nmarkUnsafe: true\n"+c.lines, Options{})
+		if err != nil || got.Executor != c.want {
+			t.Errorf("%s: executor is %q, error %v", c.reason, got.Executor, err)
+		}
+	}
+	if _, _, err := decodeOne(t, "role: app\nexecutor: warm", Options{}); err == nil || !strings.Contains(err.Error(), "not supported yet") {
+		t.Errorf("an executor that is not built gives %v", err)
 	}
 }

@@ -71,7 +71,7 @@ type Watch struct {
 	FullResyncPeriod *time.Duration
 	// Schedules are times at which resources are run.
 	Schedules []Schedule
-	// Executor is how playbooks are run. Default [ExecutorDirect].
+	// Executor is how playbooks are run. Empty means the default of the command line.
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
@@ -106,6 +106,7 @@ type Executor string
 // The executors.
 const (
 	ExecutorDirect Executor = "direct" // a plain ansible-playbook process per run
+	ExecutorRunner Executor = "runner" // an ansible-runner process per run
 )
 
 // Position is a place in a watches file.

@@ -39,6 +39,9 @@ type Spec struct {
 	// Mark, like RUN=42, is put into the environment. Descendants that left the process group are found by it
 	// when the program has to be stopped. Empty finds only those whose chain of parents is intact.
 	Mark string
+	// Orphaned, if set, is asked once the program has ended by itself, and reports whether it has lost what it was to look
+	// after: then all that is left of it is ended, as when a signal has ended the program itself.
+	Orphaned func() bool
 	// Stop says how long the program may take to end once it is told to.
 	Stop Ladder
 	// Drain is how long output is still read after the program has ended, when a descendant keeps the

@@ -30,9 +30,10 @@ func (o OS) await(ctx context.Context, c *child) (stopped bool) {
 //
 // After a run that ended by itself that is what a closing terminal does: SIGHUP to the process group. A task that
 // detached a process on purpose (nohup, an async job without polling) keeps it, as under the old tools. After any
-// other end nobody looks after the rest, so all of it goes.
+// other end, and where the program ended by itself but has lost its own child (Spec.Orphaned), nobody looks after
+// the rest, so all of it goes.
 func (o OS) clear(c *child, spec Spec, stopped bool) {
-	if !stopped && !c.killed {
+	if !stopped && !c.killed && (spec.Orphaned == nil || !spec.Orphaned()) {
 		signalGroup(c.pid(), syscall.SIGHUP)
 		return
 	}

@@ -243,3 +243,24 @@ func TestReapOnceSparesTheYoungAndOurOwn(t *testing.T) {
 		t.Errorf("not reaped; seen is %v", seen)
 	}
 }
+
+// TestOrphans: a program may end well although a signal has ended what it looked after, as ansible-runner does.
+func TestOrphans(t *testing.T) {
+	for _, orphaned := range []bool{false, true} {
+		spec := shell("setsid sleep 4000 >/dev/null 2>&1 & sleep 0.2")
+		spec.Mark = fmt.Sprintf("ORPHANS=%d-%v", os.Getpid(), orphaned)
+		spec.Orphaned = func() bool { return orphaned }
+		spec.Stop = Ladder{Interrupt: time.Second, Terminate: time.Second}
+		exit, err := OS{}.Run(t.Context(), spec)
+		if err != nil || exit.Code != 0 || exit.Signal != 0 || exit.Stopped {
+			t.Errorf("orphaned %v: exit %+v, error %v", orphaned, exit, err)
+		}
+		left := marked(spec.Mark)
+		if (len(left) == 0) != orphaned {
+			t.Errorf("orphaned %v: %d processes are left", orphaned, len(left))
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}

@@ -1,6 +1,12 @@
 package ansible
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
 
 // Annotations of a resource that this engine reads.
 const (
@@ -27,4 +33,45 @@ func integer(text string, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// tellIgnored sends a note for each annotation that is no number, once for each resource and value.
+func (e *Engine) tellIgnored(job engine.Job) {
+	for _, name := range []string{annotationVerbosity, annotationMaxArtifacts} {
+		value, set := job.Annotations[name]
+		if _, err := strconv.Atoi(value); !set || err == nil || job.Progress == nil {
+			continue
+		}
+		if !e.told.first(string(job.Owner.UID) + "\n" + resourcePath(job.Owner) + "\n" + name + "\n" + value) {
+			continue
+		}
+		message := fmt.Sprintf("annotation %s is ignored, since %q is not an integer", name, shorten(value, maxValueText))
+		job.Progress(engine.Event{Time: e.cfg.Clock.Now(), Kind: engine.EventNote, Message: redactor(job.Redact).text(message)})
+	}
+}
+
+// maxValueText bounds, in bytes, what is repeated of a user's value.
+const maxValueText = 40
+
+// onceEach remembers texts, a bounded number of them: when there are too many it begins anew.
+type onceEach struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+// maxSeen bounds the memory of what was told.
+const maxSeen = 1000
+
+// first reports whether it is asked about a text for the first time.
+func (o *onceEach) first(text string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.seen[text] {
+		return false
+	}
+	if o.seen == nil || len(o.seen) >= maxSeen {
+		o.seen = map[string]bool{}
+	}
+	o.seen[text] = true
+	return true
 }

@@ -64,9 +64,9 @@ func (a *artifact) reserve(n int64) bool {
 	return a.store.take(a, n)
 }
 
-// event keeps the line of one event.
+// event keeps the line of one event; nil is none.
 func (a *artifact) event(counter int, uuid string, line []byte) {
-	if a == nil || a.events >= maxEventFiles || !a.reserve(onDisk(int64(len(line)))) {
+	if a == nil || line == nil || a.events >= maxEventFiles || !a.reserve(onDisk(int64(len(line)))) {
 		return
 	}
 	a.events++
@@ -75,18 +75,32 @@ func (a *artifact) event(counter int, uuid string, line []byte) {
 }
 
 // finish writes how the run ended. The artifacts may go when room is needed from now on.
-func (a *artifact) finish(status string, code int, stderr *process.Capture) {
+func (a *artifact) finish(status string, code int, stderr string) {
 	if a == nil {
 		return
 	}
 	_ = os.WriteFile(a.path(statusFile), []byte(status), 0o600)
 	a.write("rc", strconv.Itoa(code))
-	if stderr.Total() > 0 {
-		a.write("stderr", stderr.String())
+	if stderr != "" {
+		a.write("stderr", stderr)
 	}
 	a.store.mu.Lock()
 	defer a.store.mu.Unlock()
 	a.open = false
+}
+
+// redact takes out of a file what became known as a secret after it was written, or has several lines.
+func (a *artifact) redact(name string, hide redactor) {
+	if a == nil || hide == nil {
+		return
+	}
+	text, err := os.ReadFile(a.path(name))
+	if err != nil {
+		return
+	}
+	if clean := hide(string(text)); clean != string(text) {
+		_ = os.WriteFile(a.path(name), []byte(clean[:min(len(clean), len(text))]), 0o600) // the size is accounted for
+	}
 }
 
 func (a *artifact) write(name, text string) {

@@ -12,9 +12,10 @@ import (
 )
 
 // TestArtifactLayout: tools that read what ansible-runner left find the same here.
-func TestArtifactLayout(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestArtifactLayout(t *testing.T) { eachExecutor(t, artifactLayout) }
+
+func artifactLayout(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	b.run(b.play("- {name: say it, debug: {msg: hi}}\n- {name: give up, fail: {msg: no}}"), job)
 
@@ -62,8 +63,11 @@ func TestArtifactLayout(t *testing.T) {
 
 // TestArtifactsAreBoundedByAnnotation: the annotation wins over the configuration.
 func TestArtifactsAreBoundedByAnnotation(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+	eachExecutor(t, artifactsAreBoundedByAnnotation)
+}
+
+func artifactsAreBoundedByAnnotation(t *testing.T, b *bench) {
+	t.Helper()
 	b.configure = func(cfg *Config) { cfg.MaxArtifacts = 5 }
 	e := b.play("- debug: {msg: hi}")
 	last := ""

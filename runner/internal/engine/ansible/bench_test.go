@@ -26,7 +26,21 @@ type bench struct {
 	t         *testing.T
 	workspace *Workspace
 	content   string // directory
+	executor  Executor
 	configure func(*Config)
+}
+
+// eachExecutor runs a test with each executor: what comes of a run does not depend on it.
+func eachExecutor(t *testing.T, test func(t *testing.T, b *bench)) {
+	t.Helper()
+	for _, executor := range []Executor{Direct, Runner} {
+		t.Run(string(executor), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.executor = executor
+			test(t, b)
+		})
+	}
 }
 
 // runs numbers the runs of all tests.
@@ -88,7 +102,7 @@ func (b *bench) playbook(text string) *Engine {
 
 func (b *bench) engine(content Content) *Engine {
 	b.t.Helper()
-	cfg := Config{Workspace: b.workspace, Main: content}
+	cfg := Config{Workspace: b.workspace, Main: content, Executor: b.executor}
 	if b.configure != nil {
 		b.configure(&cfg)
 	}

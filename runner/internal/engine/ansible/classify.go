@@ -14,7 +14,8 @@ import (
 // ending is all that is known when a run is over.
 type ending struct {
 	exit     process.Exit
-	cause    error // why the run was stopped, if it was
+	program  string // whose exit it is
+	cause    error  // why the run was stopped, if it was
 	timeout  time.Duration
 	stderr   string
 	recorder *recorder
@@ -44,7 +45,7 @@ func classify(end ending) engine.Result {
 		end.stopped(&result)
 	case len(failures) > 0:
 		end.failed(&result, failures, said)
-	case end.exit.Signal != 0:
+	case end.exit.Signal != 0, end.exit.Code < 0:
 		end.killed(&result)
 	case end.exit.Code != 0:
 		end.gaveUp(&result)
@@ -106,7 +107,10 @@ func (end ending) failed(result *engine.Result, failures []failed, said verdict)
 }
 
 func (end ending) killed(result *engine.Result) {
-	text := fmt.Sprintf("ansible-playbook was ended by signal %d (%s)", int(end.exit.Signal), end.exit.Signal)
+	text := end.program + " was ended by a signal"
+	if end.exit.Signal != 0 {
+		text = fmt.Sprintf("%s was ended by signal %d (%s)", end.program, int(end.exit.Signal), end.exit.Signal)
+	}
 	fail(result, engine.Transient, engine.ReasonKilled, text)
 }
 
@@ -114,7 +118,7 @@ func (end ending) killed(result *engine.Result) {
 // all of it.
 func (end ending) gaveUp(result *engine.Result) {
 	said := parseStderr(end.stderr)
-	text := cmp.Or(said.text, fmt.Sprintf("ansible-playbook ended with exit code %d and did not say why", end.exit.Code))
+	text := cmp.Or(said.text, fmt.Sprintf("%s ended with exit code %d and did not say why", end.program, end.exit.Code))
 	failure := engine.Failure{File: said.file, Line: said.line, Message: text}
 	if said.file != "" {
 		text = fmt.Sprintf("%s: %s", place(said.file, said.line, end.root), text)

@@ -22,6 +22,8 @@ type Config struct {
 	Main Content
 	// Finalizer runs in its place when a resource is deleted; the zero Content means Main.
 	Finalizer Content
+	// Executor is how ansible-playbook is run. Default [Direct].
+	Executor Executor
 	// Verbosity is the number of v's given to ansible-playbook, unless the resource's annotation says otherwise.
 	// Nil means 2.
 	Verbosity *int
@@ -32,7 +34,8 @@ type Config struct {
 	ExtraArgs string
 	// RolesPath and CollectionsPath, if set, take the place of ANSIBLE_ROLES_PATH and ANSIBLE_COLLECTIONS_PATH.
 	RolesPath, CollectionsPath string
-	// Output, if set, returns a writer that gets what a run prints, while it prints it; nil for none.
+	// Output, if set, returns a writer that gets what a run prints, while it prints it, with the job's secrets taken
+	// out; nil for none. One that is an [io.Closer] is closed at the end of the run.
 	Output func(engine.Job) io.Writer
 	// Stop says how long a run may take to end once it is told to. Default as [process.Ladder].
 	Stop process.Ladder
@@ -73,6 +76,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Verbosity == nil {
 		verbosity := defaultVerbosity
 		c.Verbosity = &verbosity
+	}
+	if c.Executor == "" {
+		c.Executor = Direct
 	}
 	if c.MaxArtifacts == 0 {
 		c.MaxArtifacts = defaultMaxArtifacts

@@ -26,10 +26,18 @@ var scenarios = map[enginetest.Scenario]string{
 const cleaning = "- {hosts: localhost, gather_facts: false, tasks: [{command: 'rm {{ marker }}', args: {removes: '{{ marker }}'}}]}"
 
 func TestConformance(t *testing.T) {
+	for _, executor := range []Executor{Direct, Runner} {
+		t.Run(string(executor), func(t *testing.T) { conformance(t, executor) })
+	}
+}
+
+func conformance(t *testing.T, executor Executor) {
+	t.Helper()
 	enginetest.Conformance(t, func(t *testing.T) enginetest.Harness {
 		t.Helper()
 		t.Parallel()
 		b := newBench(t)
+		b.executor = executor
 		marker := func(owner string) string { return filepath.Join(b.content, "marker-"+owner) }
 		return enginetest.Harness{
 			Engine: func(_ *testing.T, s enginetest.Scenario) engine.Engine {

@@ -135,9 +135,10 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-func TestFinalizerContent(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestFinalizerContent(t *testing.T) { eachExecutor(t, finalizerContent) }
+
+func finalizerContent(t *testing.T, b *bench) {
+	t.Helper()
 	main := Content{Playbook: b.file("main.yml", "- {hosts: localhost, gather_facts: false, tasks: [{set_stats: {data: {ran: main}}}]}")}
 	last := Content{Playbook: b.file("last.yml", "- {hosts: localhost, gather_facts: false, tasks: [{set_stats: {data: {ran: last}}}]}")}
 	tests := []struct {

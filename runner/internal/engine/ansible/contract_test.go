@@ -152,9 +152,10 @@ func TestLocalInventory(t *testing.T) {
 	}
 }
 
-func TestUnreachableHost(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestUnreachableHost(t *testing.T) { eachExecutor(t, unreachableHost) }
+
+func unreachableHost(t *testing.T, b *bench) {
+	t.Helper()
 	b.configure = func(cfg *Config) { cfg.ExtraArgs = "--timeout 3" }
 	got := b.run(b.playbook(`
 - hosts: localhost
@@ -180,9 +181,10 @@ func TestUnreachableHost(t *testing.T) {
 	checkResult(t, b, got, engine.Result{Outcome: engine.Succeeded, Stats: &engine.Stats{OK: 1}}, "", "unless the task says otherwise")
 }
 
-func TestRescueThroughIncludes(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestRescueThroughIncludes(t *testing.T) { eachExecutor(t, rescueThroughIncludes) }
+
+func rescueThroughIncludes(t *testing.T, b *bench) {
+	t.Helper()
 	b.file("include.yml", "- block: [{name: in a file, fail: {msg: a}}]\n  always: [{debug: {msg: b}}]\n")
 	b.file("roles/failing/tasks/main.yml", "- {name: in a role, fail: {msg: a}}\n")
 	e := b.play(`
@@ -213,10 +215,11 @@ func TestRescueThroughIncludes(t *testing.T) {
 
 // TestSecretsStayHidden looks for a value that no_log hides in everything that comes out of a run, and for extra
 // vars in everything that stays.
-func TestSecretsStayHidden(t *testing.T) {
-	t.Parallel()
+func TestSecretsStayHidden(t *testing.T) { eachExecutor(t, secretsStayHidden) }
+
+func secretsStayHidden(t *testing.T, b *bench) {
+	t.Helper()
 	const canary, input = "canary-of-no-log", "canary-of-the-spec"
-	b := newBench(t)
 	var heard strings.Builder
 	b.configure = func(cfg *Config) {
 		cfg.Output = func(engine.Job) io.Writer { return &heard }
@@ -261,9 +264,10 @@ func TestSecretsStayHidden(t *testing.T) {
 }
 
 // TestOddInputs gives a play what people put into a spec.
-func TestOddInputs(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestOddInputs(t *testing.T) { eachExecutor(t, oddInputs) }
+
+func oddInputs(t *testing.T, b *bench) {
+	t.Helper()
 	e := b.play(`
 - assert:
     that:

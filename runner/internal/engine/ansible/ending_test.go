@@ -35,9 +35,10 @@ func hangs(job engine.Job) bool {
 	return strings.Contains(all, "sleep 4000") && strings.Contains(all, "sleep 5000") && strings.Contains(all, "sleep 6000")
 }
 
-func TestTimeoutEndsEverything(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestTimeoutEndsEverything(t *testing.T) { eachExecutor(t, timeoutEndsEverything) }
+
+func timeoutEndsEverything(t *testing.T, b *bench) {
+	t.Helper()
 	clk := newManualClock()
 	b.configure = func(cfg *Config) { cfg.Clock = clk }
 	job := newJob()
@@ -64,9 +65,10 @@ func TestTimeoutEndsEverything(t *testing.T) {
 	}
 }
 
-func TestCancelEndsEverything(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestCancelEndsEverything(t *testing.T) { eachExecutor(t, cancelEndsEverything) }
+
+func cancelEndsEverything(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	job.Timeout = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,9 +83,10 @@ func TestCancelEndsEverything(t *testing.T) {
 	b.onlyArtifactsLeft(job)
 }
 
-func TestKilledPlay(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+func TestKilledPlay(t *testing.T) { eachExecutor(t, killedPlay) }
+
+func killedPlay(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	done := b.start(t.Context(), b.play(hanging), job)
 	eventually(t, "the run hangs", func() bool { return hangs(job) })
@@ -92,7 +95,7 @@ func TestKilledPlay(t *testing.T) {
 	}
 	got := <-done
 	if got.Outcome != engine.Transient || got.Reason != engine.ReasonKilled ||
-		got.Message != "ansible-playbook was ended by signal 9 (killed)" {
+		got.Message != map[Executor]string{Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
 		t.Errorf("result is %+v", got)
 	}
 	noneLeft(t, job)
@@ -106,9 +109,7 @@ func TestKilledPlay(t *testing.T) {
 func leader(t *testing.T, job engine.Job) int {
 	t.Helper()
 	for pid := range processesOf(job) {
-		stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if parent, _ := strconv.Atoi(fields[1]); parent == os.Getpid() {
+		if parentOf(t, pid) == os.Getpid() {
 			return pid
 		}
 	}
@@ -116,9 +117,26 @@ func leader(t *testing.T, job engine.Job) int {
 	return 0
 }
 
+func parentOf(t *testing.T, pid int) int {
+	t.Helper()
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 2 {
+		return 0 // it is gone
+	}
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parent
+}
+
 func TestDetachedDaemonOutlivesAGoodRun(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
+	eachExecutor(t, detachedDaemonOutlivesAGoodRun)
+}
+
+func detachedDaemonOutlivesAGoodRun(t *testing.T, b *bench) {
+	t.Helper()
 	job := newJob()
 	got := b.run(b.play("- command: sleep 4000\n  async: 5000\n  poll: 0"), job)
 	if got.Outcome != engine.Changed {
@@ -235,7 +253,7 @@ func (b *bench) onlyArtifactsLeft(job engine.Job) {
 		mode, path, _ := strings.Cut(file, " ")
 		inside := strings.Contains(path, "/artifacts/") || strings.HasSuffix(path, "/artifacts")
 		above := strings.HasPrefix("runner/"+resourcePath(job.Owner), path)
-		if !inside && !above && path != "async" && path != "running" && path != "lock" {
+		if !inside && !above && path != "async" && path != "running" && path != "lock" && path != "tmp" {
 			b.t.Errorf("left behind: %s", file)
 		}
 		if mode != "drwx------" && mode != "-rw-------" && !strings.HasPrefix(mode, "L") {

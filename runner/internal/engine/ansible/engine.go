@@ -15,7 +15,9 @@ import (
 // Engine runs a playbook or a role, each time in a fresh ansible-playbook process.
 type Engine struct {
 	cfg       Config
+	executor  executor
 	extraArgs []string
+	told      onceEach // annotations that are ignored
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -30,7 +32,14 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split the arguments for ansible-playbook: %w", err)
 	}
-	return &Engine{cfg: cfg, extraArgs: extraArgs}, nil
+	if err := checkVaultFiles(extraArgs); err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, extraArgs: extraArgs}
+	if e.executor, err = e.newExecutor(); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Ready implements [engine.Engine].
@@ -39,12 +48,16 @@ func (e *Engine) Ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	env := newEnvironment(e.cfg.Environ())
+	if err := e.executor.ready(ctx, env); err != nil {
+		return err
+	}
 	for _, content := range []Content{e.cfg.Main, e.content(engine.Finalize)} {
 		if missing := content.missing(); missing != "" {
 			return errors.New(missing)
 		}
 	}
-	_, err = userInventories(newEnvironment(e.cfg.Environ()))
+	_, err = userInventories(env)
 	return err
 }
 
@@ -88,8 +101,9 @@ func (e *Engine) run(ctx context.Context, job engine.Job) (engine.Result, error)
 	if err != nil {
 		return engine.Result{}, err
 	}
+	e.tellIgnored(job)
 	keep := keepArtifacts(job.Annotations, e.cfg.MaxArtifacts)
-	return e.execute(ctx, job, content, spec, e.cfg.Workspace.artifacts.begin(dir.resource, job.ID, keep))
+	return e.execute(ctx, job, content, dir, spec, e.cfg.Workspace.artifacts.begin(dir.resource, job.ID, keep))
 }
 
 // deadline returns a context that also ends when the timeout is over; zero is none.
@@ -115,19 +129,15 @@ func (e *Engine) content(mode engine.Mode) Content {
 
 // prepare makes the files that depend on the content, and what to run.
 func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (process.Spec, error) {
-	binary, err := e.cfg.LookPath(program)
-	if err != nil {
-		return process.Spec{}, fmt.Errorf("%w (%w)", errNoProgram, err)
-	}
 	base := newEnvironment(e.cfg.Environ())
 	maps.Copy(base, job.Env)
 	call := invocation{
-		binary:    binary,
 		playbook:  content.Playbook,
 		extraArgs: e.extraArgs,
 		extraVars: dir.extraVars(),
 		verbosity: verbosity(job.Annotations, *e.cfg.Verbosity),
 	}
+	var err error
 	if call.inventories, err = inventories(base, dir); err != nil {
 		return process.Spec{}, err
 	}
@@ -138,18 +148,9 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (process.
 			return process.Spec{}, err
 		}
 	}
-	path, args, err := call.command()
-	if err != nil {
-		return process.Spec{}, err
-	}
-	return process.Spec{
-		Path: path,
-		Args: args,
-		Env:  e.playEnvironment(base, content, dir).entries(),
-		Dir:  dir.project(),
-		Mark: runVariable + "=" + job.ID,
-		Stop: e.cfg.Stop,
-	}, nil
+	spec, err := e.executor.prepare(call, dir, e.playEnvironment(job, base, content, dir))
+	spec.Mark, spec.Stop = runVariable+"="+job.ID, e.cfg.Stop
+	return spec, err
 }
 
 // inventories returns those of the user, else one made for the run.
@@ -167,44 +168,61 @@ const maxStderr = 64 << 10
 
 // execute runs ansible-playbook and finds out what came of it.
 func (e *Engine) execute(
-	ctx context.Context, job engine.Job, content Content, spec process.Spec, kept *artifact,
+	ctx context.Context, job engine.Job, content Content, dir *runDir, spec process.Spec, kept *artifact,
 ) (engine.Result, error) {
-	record := &recorder{progress: job.Progress, artifact: kept}
-	stdout, stderr := kept.stdout(), process.NewCapture(maxStderr, maxStderr)
-	spec.Stdout, spec.Stderr = e.output(job, stdout), stderr
-	spec.Extra = []io.Writer{&lineWriter{handle: record.line}}
-	exit, err := e.cfg.Runner.Run(ctx, spec)
-	stdout.close()
+	hide := redactor(job.Redact)
+	record := &recorder{progress: job.Progress, artifact: kept, hide: hide}
+	out := sinks{stderr: process.NewCapture(maxStderr, maxStderr), events: &lineWriter{handle: record.line}}
+	var done func()
+	out.stdout, done = e.output(job, kept, hide)
+	end, err := e.executor.run(ctx, spec, dir, out)
+	done()
 	if err != nil && ctx.Err() == nil {
-		kept.finish("failed", -1, stderr)
+		kept.finish("failed", -1, hide.text(out.stderr.String()))
 		return engine.Result{}, fmt.Errorf("run %s: %w", content.path(), err)
 	}
 	if err != nil { // it was over before it could begin
-		exit.Stopped, exit.Code = true, -1
+		end.Stopped, end.Code = true, -1
 	}
+	dir.abandoned = end.Stopped || end.Signal != 0 || end.Code < 0
 	result := classify(ending{
-		exit:     exit,
+		exit:     end.Exit,
+		program:  end.program,
 		cause:    context.Cause(ctx),
 		timeout:  job.Timeout,
-		stderr:   stderr.String(),
+		stderr:   hide.text(end.said),
 		recorder: record,
 		root:     content.root(),
 	})
 	if err == nil {
 		result.Processes = 1
 	}
-	kept.finish(artifactStatus(result.Outcome), exit.Code, stderr)
+	hide.result(&result)
+	kept.finish(artifactStatus(result.Outcome), artifactCode(result.Outcome, end.Code), hide.text(out.stderr.String()))
 	return result, nil
 }
 
-// output adds the configured writer to the artifact.
-func (e *Engine) output(job engine.Job, kept io.Writer) io.Writer {
+// output returns where standard output goes: to the artifact and to the configured writer, secrets taken out. done has
+// to be called at the end.
+func (e *Engine) output(job engine.Job, kept *artifact, hide redactor) (out io.Writer, done func()) {
+	file := kept.stdout()
+	var more io.Writer
 	if e.cfg.Output != nil {
-		if more := e.cfg.Output(job); more != nil {
-			return teeWriter{kept, more}
+		more = e.cfg.Output(job)
+	}
+	out = file
+	if more != nil {
+		out = teeWriter{file, more}
+	}
+	lines := &redactedLines{to: out, hide: hide}
+	return lines, func() {
+		lines.flush()
+		file.close()
+		kept.redact("stdout", hide)
+		if closer, ok := more.(io.Closer); ok {
+			_ = closer.Close()
 		}
 	}
-	return kept
 }
 
 // teeWriter writes to both, whatever the second one says.
@@ -227,4 +245,14 @@ func artifactStatus(outcome engine.Outcome) string {
 	default:
 		return "successful"
 	}
+}
+
+// interruptedCode is what ansible-runner takes for the exit code of a play that was ended from outside.
+const interruptedCode = 254
+
+func artifactCode(outcome engine.Outcome, code int) int {
+	if outcome == engine.TimedOut || outcome == engine.Cancelled {
+		return interruptedCode
+	}
+	return code
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
 // environment maps names to values.
@@ -43,8 +45,8 @@ const (
 	runVariable = "CHARTBOOK_RUN"
 )
 
-// playEnvironment returns the environment of one run: what the operator has, plus what the engine needs.
-func (e *Engine) playEnvironment(base environment, content Content, dir *runDir) environment {
+// playEnvironment returns the environment of one run: what the operator and the job have, plus what the engine needs.
+func (e *Engine) playEnvironment(job engine.Job, base environment, content Content, dir *runDir) environment {
 	env := maps.Clone(base)
 	settings := readSettings(base)
 
@@ -68,7 +70,10 @@ func (e *Engine) playEnvironment(base environment, content Content, dir *runDir)
 		env["K8S_AUTH_KUBECONFIG"] = dir.kubeconfig()
 		env["KUBECONFIG"] = dir.kubeconfig()
 	}
-	env[eventsVariable] = eventsDescriptor
+	// Of the clients' discovery caches one is enough for all runs. This is no directory of the run: daemons that a task
+	// detaches go on using it, and it is short enough for the path of a socket.
+	env["TMPDIR"] = cmp.Or(job.Env["TMPDIR"], e.cfg.Workspace.tempDir())
+	reachLoopback(env)
 	return env
 }
 
@@ -92,4 +97,42 @@ func (e *Engine) setContentPaths(env environment, settings settings, content Con
 func joinPaths(lists ...string) string {
 	lists = slices.DeleteFunc(lists, func(list string) bool { return list == "" })
 	return strings.Join(lists, string(filepath.ListSeparator))
+}
+
+// reachLoopback keeps clients from asking a proxy server for the API endpoint of this process. Some of them read the
+// variable in capitals, some the other one, and most the other one first.
+func reachLoopback(env environment) {
+	if !hasProxy(env) {
+		return
+	}
+	names := slices.DeleteFunc([]string{"NO_PROXY", "no_proxy"}, func(name string) bool { return env[name] == "" })
+	if len(names) == 0 {
+		names = []string{"NO_PROXY"}
+	}
+	for _, name := range names {
+		env[name] = withLoopback(env[name])
+	}
+}
+
+func hasProxy(env environment) bool {
+	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY"} {
+		if env[name] != "" || env[strings.ToLower(name)] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// withLoopback adds this machine to a list of hosts.
+func withLoopback(list string) string {
+	hosts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+	if slices.Contains(hosts, "*") {
+		return list
+	}
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		if !slices.Contains(hosts, host) {
+			list = strings.TrimPrefix(list+","+host, ",")
+		}
+	}
+	return list
 }

@@ -15,12 +15,30 @@ type playEvent struct {
 	UUID    string          `json:"uuid"`
 	Counter int             `json:"counter"`
 	Name    eventName       `json:"event"`
-	Created time.Time       `json:"created"`
+	Created timestamp       `json:"created"`
 	Printed string          `json:"stdout"`
 	Data    json.RawMessage `json:"event_data"`
 
 	task  taskData   // of all events but the recap
 	recap *recapData // of the recap
+}
+
+// timestamp is a time as any ansible-runner has written it: with a time zone, or without one, which means UTC.
+type timestamp struct{ time.Time }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *timestamp) UnmarshalJSON(text []byte) error {
+	var written string
+	if err := json.Unmarshal(text, &written); err != nil {
+		return err
+	}
+	var err error
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05Z07:00", time.DateTime} {
+		if t.Time, err = time.Parse(layout, written); err == nil { // a fraction of a second may follow in any layout
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no time", shorten(written, maxValueText))
 }
 
 type eventName string
@@ -101,7 +119,7 @@ func parseEvent(line []byte) (playEvent, error) {
 func (e playEvent) progress() engine.Event {
 	file, line := splitPath(e.task.Path)
 	return engine.Event{
-		Time:     e.Created,
+		Time:     e.Created.Time,
 		Kind:     e.kind(),
 		Play:     e.task.Play,
 		Task:     e.task.Task,

@@ -95,26 +95,26 @@ func TestGivingUp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			b.configure = func(cfg *Config) { cfg.ExtraArgs = tt.args }
-			for name, text := range tt.files {
-				b.file(name, text)
-			}
-			got := b.run(b.playbook(tt.playbook), newJob())
-			if got.Outcome != tt.outcome || got.Reason != tt.reason {
-				t.Errorf("%s: outcome %s, reason %s, want %s, %s", tt.why, got.Outcome, got.Reason, tt.outcome, tt.reason)
-			}
-			if !strings.Contains(got.Message, tt.says) || strings.Contains(got.Message, "\n") {
-				t.Errorf("%s: message is\n%s\nwant one line with\n%s", tt.why, got.Message, tt.says)
-			}
-			if len(got.Failures) != 1 {
-				t.Fatalf("%s: failures are %+v", tt.why, got.Failures)
-			}
-			file := strings.TrimPrefix(got.Failures[0].File, b.content+"/")
-			if diff := cmp.Diff([]any{tt.file, tt.line}, []any{file, got.Failures[0].Line}); diff != "" {
-				t.Errorf("%s: place (-want +got):\n%s", tt.why, diff)
-			}
+			eachExecutor(t, func(t *testing.T, b *bench) {
+				b.configure = func(cfg *Config) { cfg.ExtraArgs = tt.args }
+				for name, text := range tt.files {
+					b.file(name, text)
+				}
+				got := b.run(b.playbook(tt.playbook), newJob())
+				if got.Outcome != tt.outcome || got.Reason != tt.reason {
+					t.Errorf("%s: outcome %s, reason %s, want %s, %s", tt.why, got.Outcome, got.Reason, tt.outcome, tt.reason)
+				}
+				if !strings.Contains(got.Message, tt.says) || strings.Contains(got.Message, "\n") {
+					t.Errorf("%s: message is\n%s\nwant one line with\n%s", tt.why, got.Message, tt.says)
+				}
+				if len(got.Failures) != 1 {
+					t.Fatalf("%s: failures are %+v", tt.why, got.Failures)
+				}
+				file := strings.TrimPrefix(got.Failures[0].File, b.content+"/")
+				if diff := cmp.Diff([]any{tt.file, tt.line}, []any{file, got.Failures[0].Line}); diff != "" {
+					t.Errorf("%s: place (-want +got):\n%s", tt.why, diff)
+				}
+			})
 		})
 	}
 }
@@ -145,7 +145,7 @@ func TestMissingAnsible(t *testing.T) {
 	if _, err := e.Run(t.Context(), newJob()); err == nil || !strings.Contains(err.Error(), "install ansible-core") {
 		t.Errorf("run says %v", err)
 	}
-	if left := b.files(); len(left) != 4 {
+	if left := b.files(); len(left) != 5 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -1,6 +1,9 @@
 package ansible
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+)
 
 // maxLine bounds one line of the event stream in bytes. The plugin writes at most half of it.
 const maxLine = 512 << 10
@@ -45,4 +48,29 @@ func (w *lineWriter) end(part []byte) {
 		w.handle(w.pending)
 	}
 	w.tooLong, w.pending = false, w.pending[:0]
+}
+
+// lineEnds passes text on as a file has it: of line ends as a terminal writes them, the carriage return goes.
+type lineEnds struct {
+	to   io.Writer
+	held bool // a carriage return, whose line end may follow
+}
+
+// Write implements [io.Writer]; it never fails.
+func (w *lineEnds) Write(p []byte) (int, error) {
+	n := len(p)
+	if w.held && n > 0 {
+		w.held = false
+		if p[0] != '\n' {
+			_, _ = w.to.Write([]byte{'\r'})
+		}
+	}
+	if n > 0 && p[n-1] == '\r' {
+		w.held = true
+		p = p[:n-1]
+	}
+	if len(p) > 0 {
+		_, _ = w.to.Write(bytes.ReplaceAll(p, []byte("\r\n"), []byte{'\n'}))
+	}
+	return n, nil
 }

@@ -228,9 +228,9 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			b := newBench(t)
-			checkResult(t, b, b.run(b.play(tt.tasks), newJob()), tt.want, tt.says, tt.why)
+			eachExecutor(t, func(t *testing.T, b *bench) {
+				checkResult(t, b, b.run(b.play(tt.tasks), newJob()), tt.want, tt.says, tt.why)
+			})
 		})
 	}
 }

@@ -13,6 +13,7 @@ const localhost = "localhost"
 type recorder struct {
 	progress func(engine.Event) // may be nil
 	artifact *artifact
+	hide     redactor // may be nil
 
 	events   int
 	current  taskData // the task that began last
@@ -43,7 +44,8 @@ func (r *recorder) line(line []byte) {
 	if err != nil {
 		return
 	}
-	r.artifact.event(event.Counter, event.UUID, line)
+	r.artifact.event(event.Counter, event.UUID, r.hide.eventLine(line))
+	r.hide.event(&event)
 	r.record(event)
 	r.events++
 	if r.progress != nil {
@@ -69,7 +71,7 @@ func (r *recorder) record(event playEvent) {
 			rescued:     task.Rescued,
 		})
 	case eventRecap:
-		r.recap, r.ended = event.recap, event.Created
+		r.recap, r.ended = event.recap, event.Created.Time
 	default: // tells nothing about the outcome
 	}
 }

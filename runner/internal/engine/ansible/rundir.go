@@ -17,6 +17,7 @@ import (
 //	inventory/hosts    if the user has no inventory
 //	project/           the working directory; for a role it holds the play around it
 //	tmp/               Ansible's temporary files
+//	spool/             what ansible-runner writes, if it is in use
 //
 // All of it goes away with close. Only the artifacts beside it stay.
 type runDir struct {
@@ -24,9 +25,14 @@ type runDir struct {
 	resource      string // relative to the runner directory
 	note          string // says where the files are, should the operator be killed
 	hasKubeconfig bool
+	abandoned     bool // the run was ended, or killed, and could not clean up
 }
 
-var privateParts = []string{"env", "inventory", "project", "tmp"}
+// What each run has, and what is wiped after it.
+var (
+	privateParts = []string{"env", "inventory", "project", "tmp"}
+	wipedParts   = append([]string{spoolDir}, privateParts...)
+)
 
 // openRun makes the directory with the files that do not depend on the content.
 func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
@@ -124,12 +130,13 @@ func (d *runDir) close() {
 	d.workspace.wipe(d.resource)
 	d.workspace.prune(d.resource)
 	_ = os.Remove(d.note)
+	d.workspace.sweep(d.abandoned)
 }
 
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
 func (w *Workspace) wipe(resource string) {
-	for _, part := range privateParts {
+	for _, part := range wipedParts {
 		path := filepath.Join(resource, part)
 		if w.runner.RemoveAll(path) == nil {
 			continue

@@ -18,7 +18,8 @@ const program = "ansible-playbook"
 // versionTimeout bounds the question for the version.
 const versionTimeout = time.Minute
 
-var versionForm = regexp.MustCompile(`\[core (\d+\.\d+[^\]]*)\]`)
+// versionForm matches what ansible-playbook and ansible-runner say about their version.
+var versionForm = regexp.MustCompile(`\[core (\d+\.\d+[^\]]*)\]|(?m:^(\d+\.\d+\S*)$)`)
 
 // versions remembers what programs have said about their version, for all engines of a workspace. A program is asked
 // again when its file changes.
@@ -33,7 +34,7 @@ type knownVersion struct {
 	version  string
 }
 
-// of returns the version of ansible-core that the program at path belongs to.
+// of returns the version that the program at path says it has: that of ansible-core, or that of ansible-runner.
 func (v *versions) of(ctx context.Context, runner process.Runner, path string, env environment) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,14 +64,14 @@ func askVersion(ctx context.Context, runner process.Runner, path string, env env
 		Path: path, Args: []string{"--version"}, Env: env.entries(), Stdout: stdout, Stderr: stderr,
 	})
 	if err != nil {
-		return "", fmt.Errorf("ask for the version of Ansible: %w", err)
+		return "", fmt.Errorf("ask %s for its version: %w", path, err)
 	}
 	found := versionForm.FindSubmatch(stdout.Head())
 	if exit.Code != 0 || found == nil {
-		return "", fmt.Errorf("ask for the version of Ansible: %s --version ended with exit code %d: %s",
+		return "", fmt.Errorf("ask for a version: %s --version ended with exit code %d: %s",
 			path, exit.Code, shorten(lastLine(stderr.String()+"\n"+stdout.String()), maxFailureText))
 	}
-	return string(found[1]), nil
+	return string(found[1]) + string(found[2]), nil // one of them is empty
 }
 
 // errNoProgram says what to do where Ansible is missing.

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -19,6 +21,7 @@ import (
 //	running/<run>     where to find the files of a run that has not ended
 //	python/           the engine's plugins
 //	async/            states of async jobs, where the home directory cannot hold them
+//	tmp/              TMPDIR of all runs; emptied when the workspace is opened and closed
 //	lock              held by the process
 //
 // and nothing that others can read. What a killed predecessor left is wiped when it is opened, its artifacts kept.
@@ -30,7 +33,8 @@ type Workspace struct {
 	artifacts *artifactStore
 	versions  versions
 
-	mu sync.Mutex // guards the making and removing of directories that resources share
+	mu       sync.Mutex // guards the making and removing of directories that resources share
+	littered bool       // killed modules may have left something; guarded by mu
 }
 
 // DefaultArtifactBytes is a good budget for the artifacts of all runs.
@@ -92,7 +96,8 @@ func (w *Workspace) take() error {
 }
 
 func (w *Workspace) prepare(artifactBytes int64) error {
-	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir()} {
+	removeTree(w.tempDir())
+	for _, dir := range []string{w.runnerDir(), w.runningDir(), w.asyncDir(), w.tempDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return err
 		}
@@ -135,6 +140,7 @@ func (w *Workspace) wipeInterrupted() error {
 
 // Close gives the workspace up. No run may be under way.
 func (w *Workspace) Close() error {
+	removeTree(w.tempDir())
 	err := w.lock.Close()
 	if w.runner != nil {
 		err = errors.Join(err, w.runner.Close())
@@ -148,6 +154,56 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
+// modulePayload matches what a module that is killed leaves in the directory for temporary files.
+const modulePayload = "ansible_*_payload_*"
+
+// sweep removes what the modules of runs that were killed have left. That directory is shared, so only what is older
+// than all runs under way is known to be of no use; the rest waits for one of the next calls.
+func (w *Workspace) sweep(abandoned bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.littered = w.littered || abandoned; !w.littered {
+		return
+	}
+	oldest := w.oldestRun()
+	left, _ := filepath.Glob(filepath.Join(w.tempDir(), modulePayload))
+	w.littered = false
+	for _, path := range left {
+		info, err := os.Lstat(path)
+		if err == nil && info.ModTime().After(oldest) {
+			w.littered = true
+			continue
+		}
+		removeTree(path)
+	}
+}
+
+// oldestRun returns when the oldest of the runs under way has begun; a time to come if there is none.
+func (w *Workspace) oldestRun() time.Time {
+	oldest := time.Now().Add(time.Hour)
+	entries, _ := os.ReadDir(w.runningDir())
+	for _, entry := range entries {
+		if info, err := entry.Info(); err == nil && info.ModTime().Before(oldest) {
+			oldest = info.ModTime()
+		}
+	}
+	return oldest
+}
+
+// removeTree removes a directory, also where a task has taken the rights off parts of it.
+func removeTree(dir string) {
+	if os.RemoveAll(dir) == nil {
+		return
+	}
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, _ error) error {
+		if entry != nil && entry.IsDir() {
+			_ = os.Chmod(path, 0o700) //nolint:gosec // a directory needs the x
+		}
+		return nil
+	})
+	_ = os.RemoveAll(dir)
+}
+
 // Dir is the path of the workspace.
 func (w *Workspace) Dir() string { return w.dir }
 
@@ -159,6 +215,7 @@ func (w *Workspace) Forget(owner engine.Owner) {
 func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, "runner") }
 func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
 func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
+func (w *Workspace) tempDir() string        { return filepath.Join(w.dir, "tmp") }
 func (w *Workspace) callbackDir() string    { return filepath.Join(w.dir, "python", "callback") }
 func (w *Workspace) collectionsDir() string { return filepath.Join(w.dir, "python", "collections") }
 

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
-	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
 func TestResourcePath(t *testing.T) {
@@ -144,7 +144,7 @@ func leave(t *testing.T, w *Workspace, owner engine.Owner, id string, keep, size
 	_, _ = out.Write(make([]byte, size))
 	out.close()
 	a.event(1, "0-1", []byte("{}"))
-	a.finish("successful", 0, process.NewCapture(0, 0))
+	a.finish("successful", 0, "")
 }
 
 // kept lists the runs of a resource whose artifacts are there.
@@ -273,5 +273,51 @@ func TestArtifactsOfAResourceNamedArtifacts(t *testing.T) {
 	defer func() { _ = w.Close() }()
 	if diff := cmp.Diff(used, w.artifacts.used); diff != "" || len(w.artifacts.runs) != 1 {
 		t.Errorf("%d runs (-before +after):\n%s", len(w.artifacts.runs), diff)
+	}
+}
+
+// TestSweep: a module that is killed cannot remove its files. They are shared with runs under way, whose modules may
+// be at work in files of the same names.
+func TestSweep(t *testing.T) {
+	w := openTestWorkspace(t, filepath.Join(t.TempDir(), "w"), 0)
+	defer func() { _ = w.Close() }()
+	payload := func(name string, age time.Duration) string {
+		dir := filepath.Join(w.tempDir(), "ansible_"+name+"_payload_x")
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chtimes(dir, time.Time{}, time.Now().Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	open := func() *runDir {
+		job := newJob()
+		job.Owner.Name = job.ID
+		d, err := w.openRun(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	old, others := payload("old", time.Hour), filepath.Join(w.tempDir(), "k8srcp-1.json")
+	if err := os.WriteFile(others, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open().close()
+	if !exists(old) {
+		t.Error("after a good run files are looked for")
+	}
+	running, killed := open(), open()
+	fresh := payload("fresh", -time.Second)
+	killed.abandoned = true
+	killed.close()
+	if exists(old) || !exists(fresh) {
+		t.Errorf("after a bad run, with one under way: the old files are there: %v, those of now: %v", exists(old), exists(fresh))
+	}
+	running.close()
+	if exists(fresh) || !exists(others) {
+		t.Errorf("after the last run: the files are there: %v, others: %v", exists(fresh), exists(others))
 	}
 }

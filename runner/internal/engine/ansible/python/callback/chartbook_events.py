@@ -1,7 +1,7 @@
-"""Tells Chartbook what happens in a play: one JSON object per line, written to an inherited descriptor.
+"""Tells Chartbook what happens in a play: one JSON object per line, written to an inherited descriptor or a named pipe.
 
 The plugin loads by itself when its folder is on the callback path, beside whatever callbacks the user has chosen, and
-does nothing when no descriptor is named. It never writes a task's arguments, and of results only the few fields in
+does nothing when neither is named. The pipe is for ansible-runner, which closes all descriptors that it inherits. It never writes a task's arguments, and of results only the few fields in
 _RESULT_FIELDS; what no_log hides stays hidden. No fault of its own may disturb a run.
 
 The form of a line is that of ansible-runner's event files, so that tools that read those go on working.
@@ -27,13 +27,15 @@ name: chartbook_events
 type: notification
 short_description: Streams events to Chartbook
 description:
-  - Writes one JSON object per event to the descriptor that the environment variable CHARTBOOK_EVENTS_FD names.
-  - Does nothing when the variable is not set.
+  - Writes one JSON object per event to the descriptor that the environment variable CHARTBOOK_EVENTS_FD names, or to
+    the named pipe of CHARTBOOK_EVENTS_PIPE.
+  - Does nothing when neither is set.
 requirements:
   - started by Chartbook
 """
 
 FD_VARIABLE = "CHARTBOOK_EVENTS_FD"
+PIPE_VARIABLE = "CHARTBOOK_EVENTS_PIPE"
 
 MAX_EVENT = 256 << 10  # bytes of one line
 MAX_TEXT = 32 << 10  # characters of what the play printed for one event
@@ -60,17 +62,23 @@ class EventStream:
     def from_environment(cls, environ: Any) -> EventStream | None:
         """Returns the stream that the environment names, if any.
 
-        The name is taken out of the environment and the descriptor is kept from programs that tasks start: neither a
+        The names are taken out of the environment and the descriptor is kept from programs that tasks start: neither a
         nested ansible-playbook nor a daemon may write into this run's events.
         """
+        number, path = environ.pop(FD_VARIABLE, ""), environ.pop(PIPE_VARIABLE, "")
         try:
-            fd = int(environ.pop(FD_VARIABLE, ""))
-            if not stat.S_ISFIFO(os.fstat(fd).st_mode):
-                return None
-            os.set_inheritable(fd, False)
+            fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK) if path else int(number)
         except (ValueError, OSError):
             return None
-        return cls(fd)
+        try:
+            if stat.S_ISFIFO(os.fstat(fd).st_mode):
+                os.set_inheritable(fd, False)
+                return cls(fd)
+        except OSError:
+            return None
+        if path:
+            os.close(fd)
+        return None
 
     def send(self, event: str, data: Mapping[str, Any], text: str = "") -> None:
         """Writes one event. Parts that make it too long are left out, the printed text first."""

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import sys
+import tempfile
 import types
 import unittest
 from typing import Any
@@ -206,6 +207,26 @@ class StreamTest(unittest.TestCase):
         self.assertFalse(os.get_inheritable(write_end))
         os.close(read_end)
         os.close(write_end)
+
+    def test_a_named_pipe_carries_events_where_descriptors_are_closed(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "events")
+            os.mkfifo(path, 0o600)
+            reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            environ = {plugin.PIPE_VARIABLE: path}
+            stream = plugin.EventStream.from_environment(environ)
+            self.assertEqual(environ, {})
+            assert stream is not None
+            self.assertFalse(os.get_inheritable(stream._fd))
+            stream.send("playbook_on_start", {})
+            self.assertEqual(json.loads(os.read(reader, 65536))["event"], "playbook_on_start")
+            os.close(stream._fd)
+            os.close(reader)
+            self.assertIsNone(plugin.EventStream.from_environment({plugin.PIPE_VARIABLE: path}), "nobody reads")
+            plain = os.path.join(folder, "plain")
+            with open(plain, "w", encoding="ascii"):
+                pass
+            self.assertIsNone(plugin.EventStream.from_environment({plugin.PIPE_VARIABLE: plain}), "no pipe")
 
 
 class PlainTest(unittest.TestCase):

@@ -1,0 +1,45 @@
+package runner_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chartbook-operator/chartbook/runner"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
+)
+
+// TestExecutorOfAWatch: a watch that asks for ansible-runner gets it, its plays reach the API server, and what they print is
+// in the log with the run's id where that is wanted. What clients have found out about the API server is kept for all
+// resources in one file, and goes with the operator (AO 10.3, 10.4).
+func TestExecutorOfAWatch(t *testing.T) {
+	t.Parallel()
+	gvk := kindFor(t)
+	tell := "    - {name: Tell who runs this, debug: {msg: \"run in {{ lookup('env', 'AWX_ISOLATED_DATA_DIR') | basename }}\"}}\n"
+	o := setup(t, testkit.Cluster(t), map[string]string{
+		"watches.yaml": watchesFor(gvk, "  executor: runner\n"), "play.yml": keepConfigMap + tell,
+	})
+	var private string
+	o.start(func(options *runner.Options) {
+		options.Ansible.DebugLogs = true
+		private = options.Ansible.PrivateDir
+	})
+	for _, name := range []string{"one", "two"} {
+		o.create(gvk, name, map[string]any{"message": name})
+		o.eventually(gvk, name, ready)
+		o.eventually(configMaps, name, message(name))
+	}
+	for _, entry := range []string{"run in run", "PLAY RECAP"} {
+		if !strings.Contains(o.log.text(), entry) {
+			t.Errorf("%q is not in the log", entry)
+		}
+	}
+	if caches, _ := filepath.Glob(filepath.Join(private, "tmp", "k8srcp-*.json")); len(caches) != 1 {
+		t.Errorf("the discovery caches of two resources are %v", caches)
+	}
+	o.stop()
+	if _, err := os.Stat(filepath.Join(private, "tmp")); !os.IsNotExist(err) {
+		t.Errorf("temporary files are left: %v", err)
+	}
+}
