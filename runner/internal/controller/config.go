@@ -42,14 +42,16 @@ type Config struct {
 	// Defaults hold where neither the watch nor the resource says otherwise.
 	Defaults Defaults
 
-	// LogEvent says whether a step of a run is logged.
-	LogEvent func(engine.Event) bool
+	// Steps says which steps of a run are logged.
+	Steps observe.Steps
 	// Events records events about resources.
 	Events Events
 	// Metrics counts what happens.
 	Metrics *observe.Metrics
 	Log     logr.Logger
-	Clock   clock.WithTicker
+	// RunLog receives what runs do: their steps, and the line that sums each of them up.
+	RunLog logr.Logger
+	Clock  clock.WithTicker
 	// NewID returns a new run id.
 	NewID func() string
 	// Random returns a number in [0,1) that spreads periodic runs.

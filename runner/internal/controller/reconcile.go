@@ -16,6 +16,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/internal/redact"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
@@ -45,6 +46,7 @@ type visit struct {
 	period  time.Duration
 	refusal *plan.Refusal
 	episode *episode
+	secrets *redact.Values // what must not be told
 }
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
@@ -109,6 +111,7 @@ func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstr
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
 	v.obj = obj
+	v.secrets = secretsOf(obj)
 	v.record = status.Read(status.Of(obj))
 	v.episode = r.episodeOf(obj)
 	period, err := plan.Period(obj.GetAnnotations(), r.Watch.ReconcilePeriod, r.Defaults.Period)

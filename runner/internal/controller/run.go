@@ -61,9 +61,10 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 		Attempt:        v.episode.attempt(),
 		Annotations:    v.obj.GetAnnotations(),
 		Timeout:        r.Defaults.Timeout,
+		Redact:         v.secrets.String,
 		VerifyChildren: r.verifyChildren(v),
-		Progress:       r.progress(v.obj),
 	}
+	job.Progress = r.progress(job) // after Redact
 	if r.Watch.Timeout != nil {
 		job.Timeout = *r.Watch.Timeout
 	}
