@@ -29,6 +29,7 @@ type reconciler struct {
 	selector labels.Selector
 	reader   *reader
 	notes    *notes
+	waits    *waits
 	waker    *waker
 	status   *status.Writer
 	denials  *denialLog
@@ -47,11 +48,15 @@ type visit struct {
 	refusal *plan.Refusal
 	episode *episode
 	secrets *redact.Values // what must not be told
+
+	waited    time.Duration // for this visit
+	waitKnown bool
 }
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName)}
+	v.waited, v.waitKnown = r.waits.take(v.key, r.Clock.Now())
 
 	obj, err := r.fetch(ctx, v)
 	if err != nil {
@@ -187,6 +192,7 @@ func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
 	if next.After <= 0 {
 		return reconcile.Result{}, nil
 	}
+	r.waits.add(v.key, r.Clock.Now().Add(next.After))
 	return reconcile.Result{RequeueAfter: next.After, Priority: new(priorityOf(next.Trigger))}, nil
 }
 

@@ -22,7 +22,7 @@ const (
 
 // report writes down what a run came to: its metrics, the refusals that are news and the one line that sums it up.
 func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
-	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != ""}
+	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != "", Waited: v.waited}
 	r.Metrics.RunEnded(r.Watch.GVK, run)
 	run, log := run.Redacted(job.Redact), r.runLog(job)
 	for _, d := range r.denials.fresh(result.Denials) {

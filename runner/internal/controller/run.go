@@ -27,6 +27,9 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
+	if v.waitKnown {
+		r.Metrics.Waited(r.Watch.GVK, job.Trigger, v.waited)
+	}
 	if err := r.begin(ctx, v, job); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -186,6 +189,7 @@ func (r *reconciler) notRun(ctx context.Context, v *visit, job engine.Job, cause
 	now := r.Clock.Now()
 	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, now)
 	r.logOf(v).Error(cause, "Could not run", "run", job.ID)
+	r.Metrics.NotStarted(r.Watch.GVK, job)
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Errored, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
 		Message: cause.Error(), Deleting: job.Mode == engine.Finalize,

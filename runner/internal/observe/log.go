@@ -24,6 +24,8 @@ const (
 	KeyReason     = "reason"
 	KeyMessage    = "message"
 	KeyDuration   = "duration"
+	KeyWaited     = "waited"
+	KeyMemory     = "memoryBytes"
 	KeyRequests   = "requests"
 	KeyProcesses  = "processes"
 	KeyOK         = "ok"
@@ -116,8 +118,10 @@ func (r Run) keysAndValues() []any {
 	add(KeyReason, result.Reason, result.Reason != "")
 	add(KeyMessage, shorten(result.Message), result.Message != "" && !result.Outcome.OK())
 	add(KeyRetryAfter, result.RetryAfter.String(), result.RetryAfter > 0)
+	add(KeyWaited, r.Waited.Round(time.Millisecond).String(), r.Waited >= time.Millisecond)
 	add(KeyRequests, result.APIRequests, result.APIRequests > 0)
 	add(KeyProcesses, result.Processes, result.Processes > 0)
+	add(KeyMemory, result.MaxRSSBytes, result.MaxRSSBytes > 0)
 	if s := result.Stats; s != nil {
 		list = append(list, KeyOK, s.OK, KeyChanged, s.Changed, KeySkipped, s.Skipped, KeyFailures, s.Failures)
 	}

@@ -189,7 +189,7 @@ func (e *Engine) execute(
 		root:     content.root(),
 	})
 	if err == nil {
-		result.Processes = 1
+		result.Processes, result.MaxRSSBytes = 1, exit.MaxRSS
 	}
 	kept.finish(artifactStatus(result.Outcome), exit.Code, stderr)
 	return result, nil
