@@ -262,7 +262,36 @@ func (l *lines) count(texts ...string) int {
 	return n
 }
 
+// Settings of a test's process that is an operator itself, see spawn.
+const (
+	spawnedWatches   = "CHARTBOOK_TEST_SPAWNED_WATCHES"
+	spawnedNamespace = "CHARTBOOK_TEST_SPAWNED_NAMESPACE"
+)
+
+// beOperator is the operator that spawn starts.
+func beOperator(file string) int {
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	options := runner.DefaultOptions(runner.Chartbook)
+	options.WatchesFile, options.RESTConfig = file, config
+	options.Namespaces = []string{os.Getenv(spawnedNamespace)}
+	options.Metrics.Address, options.HealthProbeAddress = "0", "0"
+	options.Ansible.PrivateDir = filepath.Join(filepath.Dir(file), "private")
+	options.Log = funcr.NewJSON(func(line string) { fmt.Fprintln(os.Stderr, line) }, funcr.Options{})
+	if err := runner.Run(ctrl.SetupSignalHandler(), options); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard()) // what controller-runtime says outside of any operator
+	if file := os.Getenv(spawnedWatches); file != "" {
+		os.Exit(beOperator(file))
+	}
 	os.Exit(m.Run())
 }

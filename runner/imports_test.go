@@ -19,6 +19,7 @@ var allowed = map[string][]string{
 	"runner/internal/engine":            {},
 	"runner/internal/process":           {},
 	"runner/internal/redact":            {},
+	"runner/internal/budget":            {},
 	"runner/internal/apirecord":         {"runner/internal/engine"},
 	"runner/internal/observe":           {"runner/internal/engine"},
 	"runner/internal/input":             {"runner/internal/engine", "runner/watches"},
@@ -32,13 +33,14 @@ var allowed = map[string][]string{
 	"runner/internal/dependents":        {"runner/internal/engine", "runner/internal/apirecord"},
 	"runner/internal/controller": {
 		"runner/internal/engine", "runner/internal/plan", "runner/internal/input", "runner/internal/status",
-		"runner/internal/observe", "runner/internal/redact", "runner/watches",
+		"runner/internal/observe", "runner/internal/redact", "runner/internal/budget", "runner/watches",
 	},
 	"runner/internal/testkit": {},
 	"runner": {
 		"runner/watches", "runner/internal/controller", "runner/internal/engine", "runner/internal/engine/ansible",
 		"runner/internal/engine/helm", "runner/internal/input", "runner/internal/proxy", "runner/internal/dependents",
 		"runner/internal/observe", "runner/internal/status", "runner/internal/plan", "runner/internal/process",
+		"runner/internal/budget",
 	},
 	"cmd/chartbook":      {"runner", "runner/watches"},
 	"cmd/demo":           {"cmd/internal/table"},

@@ -10,6 +10,9 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 )
 
 // Tool is whose defaults apply.
@@ -49,6 +52,9 @@ type Options struct {
 	RunTimeout time.Duration
 	// MaxConcurrentReconciles bounds the runs of one kind at one time. Default: the number of CPUs.
 	MaxConcurrentReconciles int
+	// MaxConcurrentRuns bounds the runs of all kinds together. Zero: as many as the CPUs and the memory limit of the
+	// container bear, and each kind may have one nevertheless.
+	MaxConcurrentRuns int
 	// GracefulShutdownTimeout is how long running plays and releases may go on after the process was asked to end.
 	// Default 30 s.
 	GracefulShutdownTimeout time.Duration
@@ -129,6 +135,14 @@ func DefaultOptions(tool Tool) Options {
 	return o
 }
 
+// budget is what MaxConcurrentRuns says, or its default. A number that someone chose is kept strictly.
+func (o *Options) budget() *budget.Budget {
+	if o.MaxConcurrentRuns > 0 {
+		return budget.New(o.MaxConcurrentRuns, clock.RealClock{})
+	}
+	return budget.New(budget.Default(runtime.GOMAXPROCS(0), budget.MemoryLimit()), clock.RealClock{}, budget.Reserve)
+}
+
 // Validate returns what is wrong with the options, all problems in one error.
 func (o *Options) Validate() error {
 	var errs []error
@@ -145,6 +159,9 @@ func (o *Options) Validate() error {
 	}
 	if o.Ansible.ProxyPort < 0 || o.Ansible.ProxyPort > 65535 {
 		errs = append(errs, fmt.Errorf("--proxy-port is %d; use 0 for any free port, or 1 to 65535", o.Ansible.ProxyPort))
+	}
+	if o.MaxConcurrentRuns < 0 {
+		errs = append(errs, fmt.Errorf("--max-concurrent-runs is %d; use 0 for as many as the machine bears, or a positive number", o.MaxConcurrentRuns))
 	}
 	if o.RunTimeout < 0 {
 		errs = append(errs, fmt.Errorf("--run-timeout is %s; use 0 for none or a positive duration", o.RunTimeout))

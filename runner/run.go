@@ -152,6 +152,8 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	if err != nil {
 		return nil, err
 	}
+	slots := o.budget()
+	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))
 	for i, w := range file.Watches {
 		measures.AddWatch(w.GVK)
@@ -168,6 +170,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			Events:                 eventRecorder{mgr.GetEventRecorder("chartbook")},
 			Metrics:                measures,
 			Steps:                  steps(o.Ansible.LogEvents, os.Getenv),
+			Budget:                 slots,
 			Random:                 rand.Float64,
 			Defaults: controller.Defaults{
 				Timeout:                 o.RunTimeout,

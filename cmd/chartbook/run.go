@@ -196,6 +196,7 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.RunTimeout, "run-timeout", o.RunTimeout, "deadline of a run where watches.yaml gives none; 0 for none")
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", o.MaxConcurrentReconciles, "runs of one kind at one time")
 	flags.Lookup("max-concurrent-reconciles").DefValue = "number of CPUs"
+	flags.IntVar(&o.MaxConcurrentRuns, "max-concurrent-runs", o.MaxConcurrentRuns, "runs of all kinds together at one time; 0 for as many as CPUs and memory bear")
 	flags.DurationVar(&o.GracefulShutdownTimeout, "graceful-shutdown-timeout", o.GracefulShutdownTimeout, "how long running plays and releases may go on after the process was asked to end")
 	flags.BoolVar(&o.InjectOwnerRef, "inject-owner-ref", o.InjectOwnerRef, "make resources the owners of what their playbooks create, and watch it")
 	flags.BoolVar(&o.SuppressOverrideValues, "suppress-override-values", o.SuppressOverrideValues, "keep the values of overrideValues out of events")

@@ -43,6 +43,23 @@ func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger en
 	return "", false
 }
 
+// triggerOfFound returns the cause for a resource that is seen for the first time. In the first list the ones come first
+// whose run was interrupted when the operator ended, or whose spec has changed since.
+func triggerOfFound(obj *unstructured.Unstructured, initial bool) engine.Trigger {
+	record := status.Read(status.Of(obj))
+	switch {
+	case obj.GetDeletionTimestamp() != nil:
+		return engine.TriggerDeletion
+	case !initial:
+		return engine.TriggerSpec
+	case record.InProgress:
+		return engine.TriggerRetry
+	case record.ObservedGeneration != 0 && record.ObservedGeneration != generationOf(obj):
+		return engine.TriggerSpec
+	}
+	return engine.TriggerInitial
+}
+
 // triggerOfDeleted is triggerOf for a resource on its way out.
 func (f changeFilter) triggerOfDeleted(old, obj *unstructured.Unstructured) (trigger engine.Trigger, ok bool) {
 	switch {
@@ -60,6 +77,12 @@ func (f changeFilter) matches(obj *unstructured.Unstructured) bool {
 	return f.selector == nil || f.selector.Matches(labels.Set(obj.GetLabels()))
 }
 
+// cancels reports whether someone asks for the end of the run in progress. That wakes nothing: there is to be no run.
+func (f changeFilter) cancels(old, obj *unstructured.Unstructured) bool {
+	asked := obj.GetAnnotations()[cancelAnnotation]
+	return asked != "" && asked != old.GetAnnotations()[cancelAnnotation]
+}
+
 // steered reports whether one of our own annotations changed by someone else's hand.
 func (f changeFilter) steered(old, obj *unstructured.Unstructured) bool {
 	return !equality.Semantic.DeepEqual(f.ownAnnotations(old), f.ownAnnotations(obj))
@@ -68,7 +91,7 @@ func (f changeFilter) steered(old, obj *unstructured.Unstructured) bool {
 func (f changeFilter) ownAnnotations(obj *unstructured.Unstructured) map[string]string {
 	own := map[string]string{}
 	for key, value := range obj.GetAnnotations() {
-		if strings.HasPrefix(key, annotationPrefix) && key != f.record {
+		if strings.HasPrefix(key, annotationPrefix) && key != f.record && key != cancelAnnotation {
 			own[key] = value
 		}
 	}
@@ -78,7 +101,7 @@ func (f changeFilter) ownAnnotations(obj *unstructured.Unstructured) map[string]
 func (f changeFilter) foreignAnnotations(obj *unstructured.Unstructured) map[string]string {
 	foreign := map[string]string{}
 	for key, value := range obj.GetAnnotations() {
-		if key != f.record {
+		if key != f.record && key != cancelAnnotation {
 			foreign[key] = value
 		}
 	}

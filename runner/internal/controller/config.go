@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
@@ -54,6 +55,8 @@ type Config struct {
 	Clock  clock.WithTicker
 	// NewID returns a new run id.
 	NewID func() string
+	// Budget bounds the runs of all watches together.
+	Budget *budget.Budget
 	// Random returns a number in [0,1) that spreads periodic runs.
 	Random func() float64
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,12 +30,18 @@ func priorityOf(trigger engine.Trigger) int {
 // notes remember why resources were queued: a queue holds keys and nothing else.
 type notes struct {
 	mu      sync.Mutex
-	waiting map[types.NamespacedName]engine.Trigger // noted since the last run began
-	planned map[types.NamespacedName]engine.Trigger // why the resource will come back by itself
+	waiting map[types.NamespacedName]engine.Trigger // noted since the last visit began
+	planned map[types.NamespacedName]appointment
+}
+
+// appointment is when and why a resource comes back by itself.
+type appointment struct {
+	trigger engine.Trigger
+	at      time.Time
 }
 
 func newNotes() *notes {
-	return &notes{waiting: map[types.NamespacedName]engine.Trigger{}, planned: map[types.NamespacedName]engine.Trigger{}}
+	return &notes{waiting: map[types.NamespacedName]engine.Trigger{}, planned: map[types.NamespacedName]appointment{}}
 }
 
 // add notes trigger for key, unless a more urgent one is there already.
@@ -46,31 +53,44 @@ func (n *notes) add(key types.NamespacedName, trigger engine.Trigger) {
 	}
 }
 
-// plan notes why key will be queued again after a while; the empty trigger forgets it.
-func (n *notes) plan(key types.NamespacedName, trigger engine.Trigger) {
+// plan notes why and when key comes back by itself; the empty trigger forgets it.
+func (n *notes) plan(key types.NamespacedName, trigger engine.Trigger, at time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if trigger == "" {
 		delete(n.planned, key)
 		return
 	}
-	n.planned[key] = trigger
+	n.planned[key] = appointment{trigger, at}
 }
 
-// take returns why key was queued and forgets it.
-func (n *notes) take(key types.NamespacedName) engine.Trigger {
+// take returns why key was queued and forgets it. It is empty when there is no cause any more: what was noted has been
+// dealt with by a visit that began later than the note was made.
+func (n *notes) take(key types.NamespacedName, now time.Time) engine.Trigger {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	trigger, ok := n.waiting[key]
-	if !ok {
-		trigger, ok = n.planned[key]
+	if trigger, ok := n.waiting[key]; ok {
+		delete(n.waiting, key)
+		return trigger
 	}
-	if !ok {
-		trigger = engine.TriggerRetry // an error of the controller's own brought it back
+	planned, ok := n.planned[key]
+	if !ok || now.Before(planned.at) {
+		return ""
 	}
-	delete(n.waiting, key)
 	delete(n.planned, key)
-	return trigger
+	return planned.trigger
+}
+
+// next returns how long it is until key comes back by itself; zero if it does not. A visit that came in between has used
+// up the queue's own timer.
+func (n *notes) next(key types.NamespacedName, now time.Time) time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	planned, ok := n.planned[key]
+	if !ok {
+		return 0
+	}
+	return max(planned.at.Sub(now), time.Nanosecond)
 }
 
 // forget drops what is noted for a resource that is gone.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -11,19 +12,25 @@ import (
 func TestNotesNameTheMostUrgentCause(t *testing.T) {
 	key := types.NamespacedName{Namespace: "ns", Name: "thing"}
 	n := newNotes()
-	n.plan(key, engine.TriggerPeriod)
+	now := time.Unix(1000, 0)
+	n.plan(key, engine.TriggerPeriod, now)
 	n.add(key, engine.TriggerDependent)
 	n.add(key, engine.TriggerSpec)
 	n.add(key, engine.TriggerInitial)
-	if got := n.take(key); got != engine.TriggerSpec {
+	if got := n.take(key, now.Add(-time.Second)); got != engine.TriggerSpec {
 		t.Errorf("the cause is %q, want the most urgent of those noted", got)
 	}
-	if got := n.take(key); got != engine.TriggerRetry {
-		t.Errorf("the cause is %q after all were taken; what was planned belongs to the run that has begun", got)
+	if got := n.take(key, now.Add(-time.Second)); got != "" {
+		t.Errorf("the cause is %q after all were taken, and before what was planned is due", got)
 	}
-	n.plan(key, engine.TriggerPeriod)
-	if got := n.take(key); got != engine.TriggerPeriod {
+	if got := n.next(key, now.Add(-time.Second)); got != time.Second {
+		t.Errorf("what was planned comes in %s, want a second", got)
+	}
+	if got := n.take(key, now); got != engine.TriggerPeriod {
 		t.Errorf("the cause is %q, want what was planned", got)
+	}
+	if got := n.next(key, now); got != 0 {
+		t.Errorf("what was planned comes again, in %s", got)
 	}
 	n.add(key, engine.TriggerSpec)
 	n.forget(key)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
@@ -34,6 +35,8 @@ type reconciler struct {
 	status   *status.Writer
 	denials  *denialLog
 
+	active *activeRuns
+
 	mu       sync.Mutex
 	episodes map[types.NamespacedName]*episode
 }
@@ -43,31 +46,86 @@ type visit struct {
 	key     types.NamespacedName
 	obj     *unstructured.Unstructured
 	trigger engine.Trigger
-	record  status.Record // what status said when the visit began
-	period  time.Duration
-	refusal *plan.Refusal
-	episode *episode
-	secrets *redact.Values // what must not be told
+	// generation is that of the spec which the visit is about. Writes of status bring newer states of the resource, whose
+	// spec this visit has not looked at.
+	generation int64
+	record     status.Record // what status said when the visit began
+	period     time.Duration
+	refusal    *plan.Refusal
+	episode    *episode
+	secrets    *redact.Values // what must not be told
 
-	waited    time.Duration // for this visit
+	waited    time.Duration // from when it was asked for or due
 	waitKnown bool
 }
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
-func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName)}
-	v.waited, v.waitKnown = r.waits.take(v.key, r.Clock.Now())
+func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName, r.Clock.Now())}
+	if v.trigger == "" {
+		return r.back(v.key), nil
+	}
+	finished := false
+	defer func() { // an error or a panic brings the resource back, for the same cause
+		if err != nil || !finished {
+			r.notes.add(v.key, v.trigger)
+		}
+	}()
+	result, err = r.visit(ctx, v)
+	finished = true
+	return result, err
+}
 
-	obj, err := r.fetch(ctx, v)
+func (r *reconciler) visit(ctx context.Context, v *visit) (reconcile.Result, error) {
+	decision, err := r.look(ctx, v)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if obj == nil {
-		return r.gone(v)
+	if decision.Runs() {
+		done, waited, err := r.slot(ctx, v)
+		if err != nil {
+			return reconcile.Result{}, nil //nolint:nilerr // the process ends while it waits, which is no error
+		}
+		defer done()
+		if waited { // the resource may have changed meanwhile
+			if decision, err = r.lookAgain(ctx, v); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
+	}
+	return r.act(ctx, v, decision)
+}
+
+// look reads the resource and decides what to do. v.obj is nil when there is no such resource.
+func (r *reconciler) look(ctx context.Context, v *visit) (plan.Decision, error) {
+	obj, err := r.fetch(ctx, v)
+	if err != nil || obj == nil {
+		v.obj = nil
+		return plan.Decision{}, err
 	}
 	r.prepare(v, obj)
+	return plan.Decide(r.facts(v)), nil
+}
 
-	decision := plan.Decide(r.facts(v))
+// lookAgain takes in what was noted since the visit began, so that one run answers it all.
+func (r *reconciler) lookAgain(ctx context.Context, v *visit) (plan.Decision, error) {
+	if later := r.notes.take(v.key, r.Clock.Now()); later != "" && urgency[later] > urgency[v.trigger] {
+		v.trigger = later
+	}
+	return r.look(ctx, v)
+}
+
+// slot waits until the run may start. The error says that ctx was done first.
+func (r *reconciler) slot(ctx context.Context, v *visit) (done func(), waited bool, err error) {
+	return r.Budget.Acquire(ctx, budget.Request{Watch: r.Watch.GVK.String(), Priority: priorityOf(v.trigger)})
+}
+
+// act does what was decided.
+func (r *reconciler) act(ctx context.Context, v *visit, decision plan.Decision) (reconcile.Result, error) {
+	v.waited, v.waitKnown = r.waits.take(v.key, r.Clock.Now())
+	if v.obj == nil {
+		return r.gone(v)
+	}
 	switch decision.Action {
 	case plan.Release:
 		return r.letGo(ctx, v, decision)
@@ -115,7 +173,7 @@ func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstr
 
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
-	v.obj = obj
+	v.obj, v.generation, v.refusal = obj, generationOf(obj), nil
 	v.secrets = secretsOf(obj)
 	v.record = status.Read(status.Of(obj))
 	v.episode = r.episodeOf(obj)
@@ -136,7 +194,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 		Selected:      r.selector.Matches(labels.Set(v.obj.GetLabels())),
 		Paused:        annotations[pausedAnnotation] == "true",
 		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
-		Changed:       v.record.ObservedGeneration != generationOf(v.obj),
+		Changed:       v.record.ObservedGeneration != v.generation,
 		Stalled:       v.record.Stalled,
 		Refusal:       v.refusal,
 		RetryAt:       v.episode.retryAt(),
@@ -165,7 +223,7 @@ func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
 	} else {
 		r.logOf(v).V(1).Info("Nothing to do", "rule", d.Rule, "why", d.Message)
 	}
-	return reconcile.Result{}, nil
+	return r.back(v.key), nil
 }
 
 // letGo takes the finalizer off without cleaning up.
@@ -179,21 +237,29 @@ func (r *reconciler) letGo(ctx context.Context, v *visit, d plan.Decision) (reco
 }
 
 func (r *reconciler) refuse(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
+	r.notes.plan(v.key, "", time.Time{})
 	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Refused, Reason: d.Reason, Message: d.Message})
 }
 
 func (r *reconciler) pause(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
+	r.notes.plan(v.key, "", time.Time{})
 	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Paused, Message: d.Message})
 }
 
 // again asks for the next look.
 func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
-	r.notes.plan(v.key, next.Trigger)
 	if next.After <= 0 {
+		r.notes.plan(v.key, "", time.Time{})
 		return reconcile.Result{}, nil
 	}
+	r.notes.plan(v.key, next.Trigger, r.Clock.Now().Add(next.After))
 	r.waits.add(v.key, r.Clock.Now().Add(next.After))
 	return reconcile.Result{RequeueAfter: next.After, Priority: new(priorityOf(next.Trigger))}, nil
+}
+
+// back asks for the look that was planned before a visit that had nothing to do came in between.
+func (r *reconciler) back(key types.NamespacedName) reconcile.Result {
+	return reconcile.Result{RequeueAfter: r.notes.next(key, r.Clock.Now())}
 }
 
 // describe names a resource in errors.

@@ -18,7 +18,8 @@ import (
 // run carries out one run of a resource, from its job to its status.
 func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (reconcile.Result, error) {
 	ctx, cancel := r.graceful(ctx)
-	defer cancel()
+	defer cancel(nil)
+	defer r.active.add(v.key, cancel)()
 
 	job, err := r.job(v, mode)
 	var refusal *input.Refusal
@@ -37,21 +38,22 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	if err != nil {
 		return r.notRun(ctx, v, job, err)
 	}
+	result = cancelled(ctx, result)
 	v.episode.ended(result, job.Attempt, r.Clock.Now())
 	return r.settle(ctx, v, job, result)
 }
 
 // graceful returns a context for a run, which may go on for a while after the process was asked to end.
-func (r *reconciler) graceful(ctx context.Context) (context.Context, context.CancelFunc) {
-	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+func (r *reconciler) graceful(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	run, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
 		select {
 		case <-r.Clock.After(r.Defaults.Grace):
-			cancel()
+			cancel(nil)
 		case <-run.Done():
 		}
 	})
-	return run, func() { stop(); cancel() }
+	return run, func(cause error) { stop(); cancel(cause) }
 }
 
 // job builds what the engine is told.
@@ -108,7 +110,7 @@ func (r *reconciler) verifyChildren(v *visit) bool {
 
 // begin says in status that the run starts, unless nothing but time asked for it.
 func (r *reconciler) begin(ctx context.Context, v *visit, job engine.Job) error {
-	quiet := v.record.Ready && v.record.ObservedGeneration == generationOf(v.obj) && job.Mode == engine.Reconcile &&
+	quiet := v.record.Ready && v.record.ObservedGeneration == v.generation && job.Mode == engine.Reconcile &&
 		(job.Trigger == engine.TriggerPeriod || job.Trigger == engine.TriggerInitial)
 	return r.write(ctx, v, status.Input{
 		Phase: status.Running, Quiet: quiet, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,

@@ -73,24 +73,20 @@ func (w *waker) source() source.Source {
 }
 
 // handler turns events of the primary kind into notes and queue entries.
-func (w *waker) handler(filter changeFilter, seen sightings) handler.TypedEventHandler[*unstructured.Unstructured, reconcile.Request] {
+func (w *waker) handler(filter changeFilter, seen sightings, active *activeRuns) handler.TypedEventHandler[*unstructured.Unstructured, reconcile.Request] {
 	return handler.TypedFuncs[*unstructured.Unstructured, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
 			seen.exists(e.Object)
-			trigger := engine.TriggerSpec
-			if e.IsInInitialList {
-				trigger = engine.TriggerInitial
-			}
-			if e.Object.GetDeletionTimestamp() != nil {
-				trigger = engine.TriggerDeletion
-			}
-			w.add(q, keyOf(e.Object), trigger)
+			w.add(q, keyOf(e.Object), triggerOfFound(e.Object, e.IsInInitialList))
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
 			seen.exists(e.ObjectNew)
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again between two events
 				w.add(q, keyOf(e.ObjectNew), engine.TriggerSpec)
 				return
+			}
+			if filter.cancels(e.ObjectOld, e.ObjectNew) {
+				active.cancel(keyOf(e.ObjectNew))
 			}
 			if trigger, ok := filter.triggerOf(e.ObjectOld, e.ObjectNew); ok {
 				w.add(q, keyOf(e.ObjectNew), trigger)
@@ -145,7 +141,7 @@ func (r *reconciler) start(mgr manager.Manager, primaries cache.Cache, name stri
 	if err != nil {
 		return fmt.Errorf("make the controller of %s: %w", r.Watch.GVK, err)
 	}
-	if err := c.Watch(source.Kind(primaries, ofKind(r.Watch.GVK), r.waker.handler(filter, sightings{r.Watch.GVK, r.Metrics}))); err != nil {
+	if err := c.Watch(source.Kind(primaries, ofKind(r.Watch.GVK), r.waker.handler(filter, sightings{r.Watch.GVK, r.Metrics}, r.active))); err != nil {
 		return fmt.Errorf("watch %s: %w", r.Watch.GVK, err)
 	}
 	if err := c.Watch(r.waker.source()); err != nil {

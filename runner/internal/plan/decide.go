@@ -63,6 +63,9 @@ type Decision struct {
 	After   time.Duration // for Wait
 }
 
+// Runs reports whether the engine is to run.
+func (d Decision) Runs() bool { return d.Action == Run || d.Action == Hold }
+
 // rule is one opinion; ok is false when it has none.
 type rule struct {
 	name    string

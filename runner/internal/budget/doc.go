@@ -1,0 +1,2 @@
+// Package budget bounds how many runs there are at one time, over all watches, and says who comes next.
+package budget
