@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -99,19 +100,16 @@ func partsOf(value string) []string {
 	return parts
 }
 
-// withoutKey returns what follows the key on a line of settings.
+// setting is a line that gives a key its value: key: value, "key": value or key=value, in a list or not.
+var setting = regexp.MustCompile(`^(?:-\s+)?["']?[\pL\pN_][\pL\pN_. -]{0,63}["']?\s*(=|:\s|:$)\s*(.*)$`)
+
+// withoutKey returns what follows the key on a line of settings. Base64 ends with signs of equality and is none.
 func withoutKey(line string) string {
-	end := strings.IndexFunc(line, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-. \"'", r)
-	})
-	if end <= 0 || end > 64 {
+	found := setting.FindStringSubmatch(line)
+	if found == nil || (found[1] == "=" && strings.Trim(found[2], "=") == "") {
 		return line
 	}
-	rest := line[end+1:]
-	if line[end] != '=' && (line[end] != ':' || (rest != "" && rest[0] != ' ')) || strings.Trim(rest, "=") == "" {
-		return line
-	}
-	return strings.Trim(strings.TrimSpace(rest), `"'`)
+	return strings.Trim(found[2], `"',`)
 }
 
 // leaves returns the texts of a JSON document that can be told from others.

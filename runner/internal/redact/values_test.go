@@ -49,6 +49,8 @@ func TestString(t *testing.T) {
 		"Lines":          {"each line of a key; its frame is no secret", []string{key}, "line 2: hkiG9w0BAQEFAASC, -----END KEY-----", "line 2: " + Mark + ", -----END KEY-----"},
 		"Whole":          {"and all of it", []string{key}, key, Mark + "\n"},
 		"Settings":       {"what a line sets, not the name of the setting", []string{"user: somebody\npassword: \"hunter2hunter2\"\nSECRET_KEY=abc123abc123\n"}, "password hunter2hunter2 abc123abc123", "password " + Mark + " " + Mark},
+		"Kubeconfig":     {"words that every such file has are no secrets", []string{"apiVersion: v1\nclusters:\n- cluster: {}\nusers:\n- name: somebody-else\n  \"token\": 'abcdefghijkl',\n"}, "apiVersion: v1 clusters: users: somebody-else abcdefghijkl", "apiVersion: v1 clusters: users: " + Mark + " " + Mark},
+		"Padding":        {"the last line of base64 is no setting", []string{"first line of it\nhkiG9w0BAQEFAASC==\nhkiG9w0BAQEFAASD=\n"}, "hkiG9w0BAQEFAASC== hkiG9w0BAQEFAASD=", Mark + " " + Mark},
 		"Document":       {"the texts of a document", []string{`{"auths":{"r.example.com":{"password":"hunter2hunter2"}}}`}, "auths for r.example.com: hunter2hunter2", "auths for r.example.com: " + Mark},
 		"TooShort":       {"four bytes are in every text", []string{"yes!", "5432"}, "yes! port 5432", "yes! port 5432"},
 		"Common":         {"words that Secrets hold beside what is secret", []string{"false", "Admin", "localhost", "verify-full"}, "false admin localhost verify-full", "false admin localhost verify-full"},
