@@ -1,7 +1,10 @@
 package runner
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
+	"github.com/chartbook-operator/chartbook/runner/internal/fingerprint"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
@@ -85,6 +89,7 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	c.Engine, c.Tool = made, status.AnsibleOperator
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
 	c.Forget = e.workspace.Forget
+	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)
 	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) { return input.ExtraVars(obj, w, run) }
 	return nil
 }
@@ -110,6 +115,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 	c.Engine, c.Tool = made, status.HelmOperator
 	c.Finalizers = releaseFinalizers
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
+	c.Fingerprint = e.fingerprint(w, w.Chart)
 	c.Inputs = func(obj map[string]any, _ input.Run) (map[string]any, error) { return input.Values(obj, w) }
 	return nil
 }
@@ -124,6 +130,40 @@ func (e *engines) releaseLog(job engine.Job, lines []string) {
 	}
 	e.options.Log.WithName("runner").Info("Helm's last words", "kind", job.Owner.Kind, "namespace", job.Owner.Namespace,
 		"name", job.Owner.Name, "run", job.ID, "lines", lines)
+}
+
+// fingerprint returns what tells whether the operator, the watch or files at paths have changed.
+func (e *engines) fingerprint(w watches.Watch, paths ...string) func() string {
+	w.Position = watches.Position{} // where the entry stands says nothing
+	text, err := json.Marshal(w)
+	if err != nil {
+		text = nil // not reached: it was decoded from YAML that JSON can hold
+	}
+	salt := fmt.Sprint(e.options.Version, e.options.Commit, string(text))
+	return func() string { return fingerprint.Of(salt, paths...) }
+}
+
+// playPaths are the files that a play may be made of, as far as they can be told: those beside the playbook or role, the
+// finalizer's, and where roles and collections are looked for.
+func playPaths(w watches.Watch, o Options) []string {
+	var paths []string
+	for _, file := range []string{w.Playbook, w.Role} {
+		if file != "" {
+			paths = append(paths, filepath.Dir(file))
+		}
+	}
+	if f := w.Finalizer; f != nil {
+		for _, file := range []string{f.Playbook, f.Role} {
+			if file != "" {
+				paths = append(paths, filepath.Dir(file))
+			}
+		}
+	}
+	for _, list := range []string{o.Ansible.RolesPath, o.Ansible.CollectionsPath, os.Getenv("ANSIBLE_ROLES_PATH"), os.Getenv("ANSIBLE_COLLECTIONS_PATH")} {
+		paths = append(paths, filepath.SplitList(list)...)
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 func periodOr(period *time.Duration, byDefault time.Duration) time.Duration {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
@@ -128,6 +129,64 @@ func TestRefusedSpecDoesNotHoldADeletedResource(t *testing.T) {
 	}
 	o.delete(thing)
 	o.gone(gvk, "thing")
+}
+
+// What is refused outside of the spec, and a spec that is none, hold a resource no more than the spec does.
+func TestRefusedResourcesGo(t *testing.T) {
+	t.Parallel()
+	gvk := kindFor(t, func(crd *apiextensionsv1.CustomResourceDefinition) {
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{
+			Type: "object", XPreserveUnknownFields: new(true),
+		}
+	})
+	o := setup(t, testkit.Cluster(t), map[string]string{
+		"watches.yaml": watchesFor(gvk, finalizerKeys),
+		"play.yml":     "- hosts: localhost\n  gather_facts: false\n",
+		"cleanup.yml":  touch("DIR/cleaned", "yes"),
+	})
+	o.start()
+	for name, tt := range map[string]struct {
+		key, reason string
+		value       any
+	}{
+		"marker": {"extra", "ReservedVariable", map[string]any{"__ansible_vault": "x"}},
+		"text":   {"spec", "InvalidSpec", "hello"},
+		"list":   {"spec", "InvalidSpec", []any{int64(1)}},
+	} {
+		thing := o.create(gvk, name, map[string]any{"size": int64(1)})
+		o.eventually(gvk, name, ready)
+		o.edit(thing, func(obj *unstructured.Unstructured) { obj.Object[tt.key] = tt.value })
+		o.eventually(gvk, name, func(obj *unstructured.Unstructured) error { return condition(obj, "Stalled", "True", tt.reason) })
+		o.delete(thing)
+		o.gone(gvk, name)
+	}
+}
+
+func TestLeavingTheSelectorEndsInAStatus(t *testing.T) {
+	t.Parallel()
+	gvk := kindFor(t)
+	o := setup(t, testkit.Cluster(t), map[string]string{
+		"watches.yaml": watchesFor(gvk, "  selector: {matchLabels: {run: 'yes'}}\n"+finalizerKeys),
+		"play.yml":     "- hosts: localhost\n  gather_facts: false\n",
+		"cleanup.yml":  touch("DIR/cleaned", "yes"),
+	})
+	o.start()
+	thing := o.create(gvk, "thing", nil, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"run": "yes"}) })
+	o.eventually(gvk, "thing", ready)
+	o.edit(thing, func(obj *unstructured.Unstructured) { obj.SetLabels(nil) })
+	left := o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {
+		return condition(obj, "Ready", "False", "Released")
+	})
+	for _, kind := range []string{"Reconciling", "Stalled"} {
+		if c, err := testkit.Condition(left, kind); err == nil {
+			t.Errorf("condition %s is still there: %v", kind, c)
+		}
+	}
+	if err := testkit.HasCondition(left, "Running", "True"); err == nil {
+		t.Error("the old condition says that a run is in progress")
+	}
+	o.edit(thing, func(obj *unstructured.Unstructured) { obj.SetLabels(map[string]string{"run": "yes"}) })
+	o.eventually(gvk, "thing", ready)
 }
 
 func TestSkipFinalizerLetsAStuckResourceGo(t *testing.T) {

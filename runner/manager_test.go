@@ -159,6 +159,41 @@ func TestForbiddenNamesTheMissingRight(t *testing.T) {
 	}
 }
 
+// What the operator itself may not do shows as well as what a playbook may not.
+func TestForbiddenWritesOfTheOperatorAreTold(t *testing.T) {
+	t.Parallel()
+	admin := testkit.Cluster(t)
+	gvk := kindFor(t)
+	o := setup(t, admin, map[string]string{
+		"watches.yaml": watchesFor(gvk, finalizerKeys),
+		"play.yml":     "- hosts: localhost\n  gather_facts: false\n",
+		"cleanup.yml":  touch("DIR/cleaned", "yes"),
+	})
+	user := "reader-" + o.namespace
+	grant(t, o, user, []rbacv1.PolicyRule{
+		{APIGroups: []string{gvk.Group}, Resources: []string{"things"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{gvk.Group}, Resources: []string{"things/status"}, Verbs: []string{"*"}},
+		{APIGroups: []string{"events.k8s.io", ""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	})
+	o.start(func(options *runner.Options) {
+		options.RESTConfig = rest.CopyConfig(admin)
+		options.RESTConfig.Impersonate.UserName = user
+	})
+	for _, name := range []string{"one", "two"} {
+		o.create(gvk, name, nil)
+		o.eventually(gvk, name, func(obj *unstructured.Unstructured) error {
+			return condition(obj, "Ready", "False", "Forbidden")
+		})
+		o.eventuallyEvent(name, "Warning", "Forbidden", "cannot patch")
+	}
+	if n := o.log.count(`"msg":"Forbidden"`, "finalizer"); n != 1 {
+		t.Errorf("told %d times in the log, want once\n%s", n, o.log.text())
+	}
+	if n := o.log.count(`"msg":"Reconciler error"`); n != 0 {
+		t.Errorf("%d lines of controller-runtime beside it", n)
+	}
+}
+
 func TestLeaderElectionLetsOneWork(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

@@ -2,10 +2,12 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,8 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/chartbook-operator/chartbook/runner"
 	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
@@ -87,8 +89,8 @@ func TestShippedScenarios(t *testing.T) {
 	t.Setenv("EXTERNAL_STORE_URL", server.URL)
 	t.Setenv("TRAINING_API_URL", server.URL)
 	t.Chdir(testkit.RepoRoot())
-	o := setup(t, config, nil)
-	o.start(func(options *runner.Options) { options.WatchesFile = "watches.yaml" })
+	o := setup(t, config, map[string]string{"watches.yaml": shippedWatches(t)})
+	o.start()
 
 	scenarios := map[string]func(*testing.T, *operator, *outside){
 		"Sample": sampleScenario, "Database": databaseScenario, "Microservice": microserviceScenario,
@@ -107,6 +109,20 @@ func TestShippedScenarios(t *testing.T) {
 			t.Errorf("a Secret's content is in the log: %s", secret)
 		}
 	}
+}
+
+// shippedWatches is the shipped file with the nightly backup every twenty seconds.
+func shippedWatches(t *testing.T) string {
+	t.Helper()
+	shipped, err := os.ReadFile("watches.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nightly = "'0 3 * * *'"
+	if strings.Count(string(shipped), nightly) != 1 {
+		t.Fatalf("watches.yaml does not have %s once", nightly)
+	}
+	return strings.Replace(string(shipped), nightly, "'@every 20s'", 1)
 }
 
 // sample reads a resource of deploy/samples and creates it in the operator's namespace.
@@ -271,7 +287,7 @@ func postgresScenario(t *testing.T, o *operator, store *outside) {
 	o.gone(statefulSets, "postgres")
 }
 
-// Observed readyReplicas.
+// Scheduled backup Job, observed readyReplicas.
 func mysqlScenario(t *testing.T, o *operator, _ *outside) {
 	t.Helper()
 	cluster := o.sample("db_v1alpha1_mysqlcluster.yaml")
@@ -279,6 +295,14 @@ func mysqlScenario(t *testing.T, o *operator, _ *outside) {
 	if replicas, _, _ := unstructured.NestedInt64(got.Object, "status", "outputs", "readyReplicas"); replicas != 2 {
 		t.Errorf("status.outputs is %v", got.Object["status"])
 	}
+	testkit.Eventually(t, soon, func(ctx context.Context) error {
+		jobs := &batchv1.JobList{}
+		err := o.client.List(ctx, jobs, client.InNamespace(o.namespace), client.MatchingLabels{"app.kubernetes.io/component": "backup"})
+		if err == nil && len(jobs.Items) == 0 {
+			err = errors.New("no backup was started")
+		}
+		return err
+	})
 	secret, err := o.get(t.Context(), secrets, "mysql-credentials")
 	if err != nil {
 		t.Fatal(err)

@@ -44,6 +44,8 @@ func (d *decoder) readEntry(n *yaml.Node) (Watch, bool) {
 		WatchDependentResources: true,
 		SnakeCaseParameters:     true,
 		Executor:                ExecutorDirect,
+		Retry:                   Retry{Backoff: DefaultBackoff, MaxBackoff: DefaultMaxBackoff},
+		Resync:                  ResyncAlways,
 		MaxHistory:              defaultHistory,
 		Position:                d.source.position(node.Line, node.Column),
 	}}
@@ -100,6 +102,7 @@ func (e *entry) finish() {
 	e.resolveContent()
 	e.resolveFinalizer()
 	e.checkEffect()
+	e.checkResync()
 	e.readEnvironment()
 	if _, decided := e.set["markUnsafe"]; !decided && e.watch.Chart == "" && e.watch.content() != "" {
 		e.templated = append(e.templated, e)

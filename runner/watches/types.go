@@ -62,6 +62,15 @@ type Watch struct {
 	AnsibleVerbosity *int
 	// Timeout is the deadline of one run. Nil means the default of the command line, zero none.
 	Timeout *time.Duration
+	// Retry is how failed runs are repeated.
+	Retry Retry
+	// Resync is what the end of a period and a start of the operator do. Default [ResyncAlways].
+	Resync Resync
+	// FullResyncPeriod is how long after a good run the next one follows in any case, with [ResyncChanged]. Nil or zero
+	// means never.
+	FullResyncPeriod *time.Duration
+	// Schedules are times at which resources are run.
+	Schedules []Schedule
 	// Executor is how playbooks are run. Default [ExecutorDirect].
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.

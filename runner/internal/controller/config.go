@@ -23,6 +23,8 @@ type Config struct {
 	Engine engine.Engine
 	// Inputs turns a resource into the inputs of its run.
 	Inputs func(obj map[string]any, run input.Run) (map[string]any, error)
+	// Fingerprint changes when the content or the operator does: what a run makes of the same resource may then differ.
+	Fingerprint func() string
 	// Access opens the API server to the child processes of a run; nil when the engine has none.
 	Access Access
 	// Children watches what runs made; nil when nothing is to be watched.

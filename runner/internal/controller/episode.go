@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // episode counts the failed runs of a resource since the last good one. It is lost at a restart, which is a fresh try.
@@ -18,8 +20,12 @@ type episode struct {
 
 	mu       sync.Mutex
 	failures int
+	refusals int // writes of the controller's own that were refused, in a row
 	retry    time.Time
-	shadow   map[string]any // status as it would be, of a watch that does not manage status
+	good     time.Time            // when the last good run of this process ended
+	schedule tick                 // whose run has not succeeded yet
+	passed   map[string]time.Time // times of schedules that were dealt with, by name
+	shadow   map[string]any       // status as it would be, of a watch that does not manage status
 }
 
 // episodeOf returns the episode of obj. A new spec begins a new one.
@@ -30,12 +36,19 @@ func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
 	if e == nil || e.uid != obj.GetUID() || e.generation != generationOf(obj) {
 		next := &episode{uid: obj.GetUID(), generation: generationOf(obj)}
 		if e != nil && e.uid == next.uid {
-			next.shadow = e.shadow
+			next.inherit(e)
 		}
 		e = next
 		r.episodes[keyOf(obj)] = e
 	}
 	return e
+}
+
+// inherit takes over what a new spec does not change.
+func (e *episode) inherit(old *episode) {
+	old.mu.Lock()
+	defer old.mu.Unlock()
+	e.shadow, e.good, e.schedule, e.passed = old.shadow, old.good, old.schedule, maps.Clone(old.passed)
 }
 
 // forget drops what is remembered of a resource that is gone.
@@ -53,15 +66,26 @@ func (e *episode) attempt() int {
 }
 
 // ended takes in what a run came to.
-func (e *episode) ended(result engine.Result, attempt int, now time.Time) {
+func (e *episode) ended(result engine.Result, attempt int, retry watches.Retry, now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if result.Outcome.OK() || result.Outcome == engine.Waiting {
+	switch {
+	case result.Outcome.OK():
+		e.failures, e.refusals, e.retry, e.good, e.schedule = 0, 0, time.Time{}, now, tick{}
+	case result.Outcome == engine.Waiting:
 		e.failures, e.retry = 0, time.Time{}
-		return
+	case result.Outcome == engine.Cancelled: // no fault of the resource's
+	default:
+		e.failures = attempt
+		e.retry = now.Add(plan.Backoff(retry, attempt))
 	}
-	e.failures = attempt
-	e.retry = now.Add(plan.Backoff(attempt))
+}
+
+// exhausted reports whether runs have failed as often as retry allows.
+func (e *episode) exhausted(retry watches.Retry) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.failures > 0 && plan.Exhausted(retry, e.failures)
 }
 
 // retryAt returns when a failed run may be repeated.

@@ -25,14 +25,12 @@ func (r *reconciler) finalized(ctx context.Context, v *visit, job engine.Job, re
 	if leaving {
 		r.event(v.obj, observe.EventReleased, "cleaned up, since the resource does not match the selector any more")
 		v.episode.reset()
-		return reconcile.Result{}, nil
-	}
-	if len(released.GetFinalizers()) == 0 {
+	} else if len(released.GetFinalizers()) == 0 {
 		return reconcile.Result{}, nil // nothing holds it: it is going, and so is its status
 	}
 	err = r.write(ctx, v, status.Input{
 		Phase: status.Done, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt, Started: result.Started,
-		Result: result, Deleting: true,
+		Result: result, Deleting: true, Released: leaving,
 	})
 	return reconcile.Result{}, err
 }

@@ -26,7 +26,7 @@ func held(obj *unstructured.Unstructured, names []string) []string {
 func (r *reconciler) hold(ctx context.Context, obj *unstructured.Unstructured, name string) (*unstructured.Unstructured, error) {
 	written, err := r.editFinalizers(ctx, obj, func(o *unstructured.Unstructured) { controllerutil.AddFinalizer(o, name) })
 	if err != nil {
-		return nil, fmt.Errorf("put finalizer %s on %s %s: %w", name, obj.GetKind(), keyOf(obj), err)
+		return nil, &hindrance{doing: "put on the finalizer", err: fmt.Errorf("put finalizer %s on %s: %w", name, describe(obj), err)}
 	}
 	return written, nil
 }
@@ -39,7 +39,7 @@ func (r *reconciler) release(ctx context.Context, obj *unstructured.Unstructured
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("take finalizers %v off %s %s: %w", r.Finalizers, obj.GetKind(), keyOf(obj), err)
+		return nil, &hindrance{doing: "take off the finalizer", err: fmt.Errorf("take finalizers %v off %s: %w", r.Finalizers, describe(obj), err)}
 	}
 	return written, nil
 }

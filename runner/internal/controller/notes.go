@@ -11,11 +11,12 @@ import (
 
 // urgency orders triggers: of several causes for one run the most urgent is named.
 var urgency = map[engine.Trigger]int{
-	engine.TriggerDeletion:  7,
-	engine.TriggerSpec:      6,
-	engine.TriggerMetadata:  5,
-	engine.TriggerRequest:   4,
-	engine.TriggerDependent: 3,
+	engine.TriggerDeletion:  8,
+	engine.TriggerSpec:      7,
+	engine.TriggerMetadata:  6,
+	engine.TriggerRequest:   5,
+	engine.TriggerDependent: 4,
+	engine.TriggerSchedule:  3,
 	engine.TriggerRetry:     2,
 	engine.TriggerPeriod:    1,
 	engine.TriggerInitial:   0,
@@ -27,11 +28,16 @@ func priorityOf(trigger engine.Trigger) int {
 	return 10 * (urgency[trigger] - urgency[engine.TriggerRetry])
 }
 
-// notes remember why resources were queued: a queue holds keys and nothing else.
-type notes struct {
-	mu      sync.Mutex
-	waiting map[types.NamespacedName]engine.Trigger // noted since the last visit began
-	planned map[types.NamespacedName]appointment
+// cause is why a resource is visited.
+type cause struct {
+	trigger engine.Trigger
+	due     tick // for engine.TriggerSchedule
+}
+
+// tick is a time of a schedule.
+type tick struct {
+	schedule string // its name; empty for none
+	at       time.Time
 }
 
 // appointment is when and why a resource comes back by itself.
@@ -40,8 +46,20 @@ type appointment struct {
 	at      time.Time
 }
 
+// notes remember why resources were queued: a queue holds keys and nothing else.
+type notes struct {
+	mu      sync.Mutex
+	waiting map[types.NamespacedName]engine.Trigger // noted since the last visit began
+	planned map[types.NamespacedName]appointment
+	ticks   map[types.NamespacedName]tick
+}
+
 func newNotes() *notes {
-	return &notes{waiting: map[types.NamespacedName]engine.Trigger{}, planned: map[types.NamespacedName]appointment{}}
+	return &notes{
+		waiting: map[types.NamespacedName]engine.Trigger{},
+		planned: map[types.NamespacedName]appointment{},
+		ticks:   map[types.NamespacedName]tick{},
+	}
 }
 
 // add notes trigger for key, unless a more urgent one is there already.
@@ -64,21 +82,36 @@ func (n *notes) plan(key types.NamespacedName, trigger engine.Trigger, at time.T
 	n.planned[key] = appointment{trigger, at}
 }
 
-// take returns why key was queued and forgets it. It is empty when there is no cause any more: what was noted has been
-// dealt with by a visit that began later than the note was made.
-func (n *notes) take(key types.NamespacedName, now time.Time) engine.Trigger {
+// schedule notes the next time of key's schedules; one without a name forgets it.
+func (n *notes) schedule(key types.NamespacedName, next tick) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if next.schedule == "" {
+		delete(n.ticks, key)
+		return
+	}
+	n.ticks[key] = next
+}
+
+// take returns why key was queued and forgets it. The trigger is empty when there is no cause any more: what was noted has
+// been dealt with by a visit that began later than the note was made.
+func (n *notes) take(key types.NamespacedName, now time.Time) cause {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if trigger, ok := n.waiting[key]; ok {
 		delete(n.waiting, key)
-		return trigger
+		return cause{trigger: trigger}
+	}
+	if due, ok := n.ticks[key]; ok && !now.Before(due.at) {
+		delete(n.ticks, key)
+		return cause{trigger: engine.TriggerSchedule, due: due}
 	}
 	planned, ok := n.planned[key]
 	if !ok || now.Before(planned.at) {
-		return ""
+		return cause{}
 	}
 	delete(n.planned, key)
-	return planned.trigger
+	return cause{trigger: planned.trigger}
 }
 
 // next returns how long it is until key comes back by itself; zero if it does not. A visit that came in between has used
@@ -86,11 +119,16 @@ func (n *notes) take(key types.NamespacedName, now time.Time) engine.Trigger {
 func (n *notes) next(key types.NamespacedName, now time.Time) time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	planned, ok := n.planned[key]
-	if !ok {
+	planned, hasPlan := n.planned[key]
+	due, hasTick := n.ticks[key]
+	at := planned.at
+	switch {
+	case !hasPlan && !hasTick:
 		return 0
+	case !hasPlan || hasTick && due.at.Before(at):
+		at = due.at
 	}
-	return max(planned.at.Sub(now), time.Nanosecond)
+	return max(at.Sub(now), time.Nanosecond)
 }
 
 // forget drops what is noted for a resource that is gone.
@@ -99,4 +137,5 @@ func (n *notes) forget(key types.NamespacedName) {
 	defer n.mu.Unlock()
 	delete(n.waiting, key)
 	delete(n.planned, key)
+	delete(n.ticks, key)
 }

@@ -34,6 +34,7 @@ type reconciler struct {
 	waker    *waker
 	status   *status.Writer
 	denials  *denialLog
+	told     *once // refusals of own writes
 
 	active *activeRuns
 
@@ -43,15 +44,17 @@ type reconciler struct {
 
 // visit is one look at one resource.
 type visit struct {
-	key     types.NamespacedName
-	obj     *unstructured.Unstructured
-	trigger engine.Trigger
+	key types.NamespacedName
+	obj *unstructured.Unstructured
+	cause
 	// generation is that of the spec which the visit is about. Writes of status bring newer states of the resource, whose
 	// spec this visit has not looked at.
 	generation int64
 	record     status.Record // what status said when the visit began
 	period     time.Duration
 	refusal    *plan.Refusal
+	inputs     string // digest of what the run is made from; empty where nobody asks
+	ran        bool
 	episode    *episode
 	secrets    *redact.Values // what must not be told
 
@@ -61,19 +64,35 @@ type visit struct {
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
 func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
-	v := &visit{key: request.NamespacedName, trigger: r.notes.take(request.NamespacedName, r.Clock.Now())}
+	v := &visit{key: request.NamespacedName, cause: r.notes.take(request.NamespacedName, r.Clock.Now())}
 	if v.trigger == "" {
 		return r.back(v.key), nil
 	}
 	finished := false
 	defer func() { // an error or a panic brings the resource back, for the same cause
 		if err != nil || !finished {
-			r.notes.add(v.key, v.trigger)
+			r.bringBack(v)
 		}
 	}()
-	result, err = r.visit(ctx, v)
+	if result, err = r.visit(ctx, v); err != nil {
+		result, err = r.hindered(ctx, v, err)
+	}
 	finished = true
-	return result, err
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	r.scheduleNext(v)
+	result.RequeueAfter = r.notes.next(v.key, r.Clock.Now())
+	return result, nil
+}
+
+// bringBack notes the cause of a visit anew.
+func (r *reconciler) bringBack(v *visit) {
+	if v.due.schedule != "" {
+		r.notes.schedule(v.key, v.due)
+		return
+	}
+	r.notes.add(v.key, v.trigger)
 }
 
 func (r *reconciler) visit(ctx context.Context, v *visit) (reconcile.Result, error) {
@@ -109,8 +128,12 @@ func (r *reconciler) look(ctx context.Context, v *visit) (plan.Decision, error) 
 
 // lookAgain takes in what was noted since the visit began, so that one run answers it all.
 func (r *reconciler) lookAgain(ctx context.Context, v *visit) (plan.Decision, error) {
-	if later := r.notes.take(v.key, r.Clock.Now()); later != "" && urgency[later] > urgency[v.trigger] {
-		v.trigger = later
+	later := r.notes.take(v.key, r.Clock.Now())
+	if later.trigger != "" && urgency[later.trigger] > urgency[v.trigger] {
+		v.trigger = later.trigger
+	}
+	if later.due.schedule != "" {
+		v.due = later.due
 	}
 	return r.look(ctx, v)
 }
@@ -132,7 +155,7 @@ func (r *reconciler) act(ctx context.Context, v *visit, decision plan.Decision) 
 	case plan.Skip:
 		return r.skip(v, decision)
 	case plan.Wait:
-		return r.again(v, plan.Next{After: decision.After, Trigger: engine.TriggerRetry})
+		return r.again(v, plan.Next{After: decision.After, Trigger: decision.Trigger})
 	case plan.Refuse:
 		return r.refuse(ctx, v, decision)
 	case plan.Pause:
@@ -196,6 +219,11 @@ func (r *reconciler) facts(v *visit) plan.Input {
 		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
 		Changed:       v.record.ObservedGeneration != v.generation,
 		Stalled:       v.record.Stalled,
+		Exhausted:     v.episode.exhausted(r.Watch.Retry),
+		Unchanged:     r.unchanged(v),
+		Period:        v.period,
+		Random:        r.Random(),
+		LastGood:      v.lastGood(),
 		Refusal:       v.refusal,
 		RetryAt:       v.episode.retryAt(),
 		Now:           r.Clock.Now(),
@@ -223,7 +251,7 @@ func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
 	} else {
 		r.logOf(v).V(1).Info("Nothing to do", "rule", d.Rule, "why", d.Message)
 	}
-	return r.back(v.key), nil
+	return reconcile.Result{}, nil
 }
 
 // letGo takes the finalizer off without cleaning up.
@@ -254,7 +282,7 @@ func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
 	}
 	r.notes.plan(v.key, next.Trigger, r.Clock.Now().Add(next.After))
 	r.waits.add(v.key, r.Clock.Now().Add(next.After))
-	return reconcile.Result{RequeueAfter: next.After, Priority: new(priorityOf(next.Trigger))}, nil
+	return reconcile.Result{Priority: new(priorityOf(next.Trigger))}, nil
 }
 
 // back asks for the look that was planned before a visit that had nothing to do came in between.

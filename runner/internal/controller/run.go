@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -20,7 +21,10 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	ctx, cancel := r.graceful(ctx)
 	defer cancel(nil)
 	defer r.active.add(v.key, cancel)()
+	defer r.replaceAt(ctx, v, cancel)()
 
+	v.ran = true
+	r.noteInputs(v)
 	job, err := r.job(v, mode)
 	var refusal *input.Refusal
 	if errors.As(err, &refusal) && mode == engine.Reconcile {
@@ -39,7 +43,7 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 		return r.notRun(ctx, v, job, err)
 	}
 	result = cancelled(ctx, result)
-	v.episode.ended(result, job.Attempt, r.Clock.Now())
+	v.episode.ended(result, job.Attempt, r.Watch.Retry, r.Clock.Now())
 	return r.settle(ctx, v, job, result)
 }
 
@@ -81,22 +85,34 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 	return job, nil
 }
 
-// inputs turns the resource into inputs. A spec that is refused does not keep a resource from going away: its
-// cleaning run then sees an empty spec.
+// inputs turns the resource into inputs. What is refused does not keep a resource from going away: its cleaning run then
+// sees nothing but which resource it is.
 func (r *reconciler) inputs(v *visit, job engine.Job) (map[string]any, error) {
 	run := input.Run{
 		ID: job.ID, Trigger: job.Trigger, Reason: string(job.Trigger), Generation: v.obj.GetGeneration(),
-		Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize,
+		Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize, Schedule: v.episode.pending(v.due),
 	}
 	inputs, err := r.Inputs(v.obj.Object, run)
 	var refusal *input.Refusal
 	if job.Mode != engine.Finalize || !errors.As(err, &refusal) {
 		return inputs, err
 	}
-	r.logOf(v).Info("The spec is refused; cleaning up without it", "why", refusal.Message)
-	bare := v.obj.DeepCopy()
+	r.logOf(v).Info("The resource is refused; cleaning up with its name only", "why", refusal.Error())
+	return r.Inputs(identityOf(v.obj).Object, run)
+}
+
+// identityOf returns a resource that has nothing but what the API server vouches for, and an empty spec.
+func identityOf(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	bare := ofKind(obj.GroupVersionKind())
+	bare.SetNamespace(obj.GetNamespace())
+	bare.SetName(obj.GetName())
+	bare.SetUID(obj.GetUID())
+	bare.SetGeneration(obj.GetGeneration())
+	bare.SetCreationTimestamp(obj.GetCreationTimestamp())
+	bare.SetDeletionTimestamp(obj.GetDeletionTimestamp())
+	bare.SetFinalizers(obj.GetFinalizers())
 	bare.Object["spec"] = map[string]any{}
-	return r.Inputs(bare.Object, run)
+	return bare
 }
 
 // verifyChildren reports whether the run has to look at what earlier runs made.
@@ -189,17 +205,20 @@ func explainDenials(result engine.Result) engine.Result {
 // notRun is what happens when the engine could not run at all.
 func (r *reconciler) notRun(ctx context.Context, v *visit, job engine.Job, cause error) (reconcile.Result, error) {
 	now := r.Clock.Now()
-	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, now)
+	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, r.Watch.Retry, now)
 	r.logOf(v).Error(cause, "Could not run", "run", job.ID)
 	r.Metrics.NotStarted(r.Watch.GVK, job)
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Errored, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
 		Message: cause.Error(), Deleting: job.Mode == engine.Finalize,
+		Exhausted: v.episode.exhausted(r.Watch.Retry),
 	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return r.again(v, plan.Next{After: plan.Backoff(job.Attempt), Trigger: engine.TriggerRetry})
+	return r.again(v, plan.After(plan.Ended{
+		Result: engine.Result{Outcome: engine.Transient}, Mode: job.Mode, Attempt: job.Attempt, Retry: r.Watch.Retry,
+	}))
 }
 
 // settle makes known what a run came to and plans the next.
@@ -214,13 +233,14 @@ func (r *reconciler) settle(ctx context.Context, v *visit, job engine.Job, resul
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Done, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt, Started: result.Started,
 		Result: result, Deleting: job.Mode == engine.Finalize, Manifest: r.StatusManifest,
-		Request: requestOf(v, job),
+		Request: requestOf(v, job), Inputs: v.inputs, Exhausted: v.episode.exhausted(r.Watch.Retry),
+		Schedule: v.due.schedule, ScheduledFor: v.due.at,
 	})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	return r.again(v, plan.After(plan.Ended{
-		Result: result, Mode: job.Mode, Attempt: job.Attempt, Period: v.period, Random: r.Random(),
+		Result: result, Mode: job.Mode, Attempt: job.Attempt, Retry: r.Watch.Retry, Period: v.period, Random: r.Random(),
 	}))
 }
 

@@ -112,6 +112,7 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		notes:    notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
+		told:     &once{},
 		active:   newActiveRuns(),
 		episodes: map[types.NamespacedName]*episode{},
 	}

@@ -72,7 +72,7 @@ func newStage(t *testing.T, run engineFunc, cached, stored *unstructured.Unstruc
 			Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
 		},
 		Client: client, Live: client, selector: labels.Everything(),
-		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
+		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
 		status: &status.Writer{Store: status.ClientStore{Client: client, Live: client}},
 		reader: newReader(gvk, fake.NewClientBuilder().WithObjects(cached).Build()),
 	}}
@@ -173,7 +173,7 @@ func TestErrorBringsTheCauseBack(t *testing.T) {
 	if _, err := s.Reconcile(t.Context(), reconcile.Request{NamespacedName: thing}); err == nil {
 		t.Fatal("no error")
 	}
-	if got := s.notes.take(thing, s.clock.Now()); got != engine.TriggerDeletion {
+	if got := s.notes.take(thing, s.clock.Now()).trigger; got != engine.TriggerDeletion {
 		t.Errorf("the cause is %q after an error, want the one that failed", got)
 	}
 }

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
@@ -31,7 +30,7 @@ func (r *reconciler) write(ctx context.Context, v *visit, in status.Input) error
 			"annotation", status.Annotation)
 		r.event(v.obj, observe.EventNoStatusSubresource, "the CRD has no status subresource; add subresources.status to it")
 	} else if err != nil {
-		return fmt.Errorf("write the status of %s: %w", describe(v.obj), err)
+		return &hindrance{doing: writingStatus, err: err}
 	}
 	if len(written.Pruned) > 0 {
 		fields := strings.Join(written.Pruned, ", ")

@@ -70,6 +70,7 @@ const (
 	TriggerMetadata  Trigger = "metadata"  // a label or annotation changed
 	TriggerRequest   Trigger = "request"   // someone asked for a run by annotation
 	TriggerDependent Trigger = "dependent" // a child was edited or deleted
+	TriggerSchedule  Trigger = "schedule"  // a time of the watch's schedule has come
 	TriggerRetry     Trigger = "retry"     // the run before this one failed or asked to be repeated
 	TriggerPeriod    Trigger = "period"    // the reconcile period is over
 	TriggerInitial   Trigger = "initial"   // the operator has started and found the resource

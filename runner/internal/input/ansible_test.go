@@ -104,7 +104,7 @@ func TestAnsibleEvaluatesNothingThatIsMarked(t *testing.T) {
 		"ansible_operator_meta":         map[string]any{"name": "one", "namespace": "here"},
 		"_demo_example_com_sample_spec": spec,
 		"chartbook_run": map[string]any{
-			"id": "r-1", "trigger": "spec", "reason": "{{ 3*3 }}", "changedPaths": []any{"spec.{{ 2+2 }}"},
+			"id": "r-1", "trigger": "spec", "reason": "{{ 3*3 }}", "schedule": "", "changedPaths": []any{"spec.{{ 2+2 }}"},
 			"generation": json.Number("1"), "attempt": json.Number("1"), "deleting": false, "checkMode": false,
 		},
 	}

@@ -25,6 +25,7 @@ type Run struct {
 	Generation   int64    // of the resource
 	Attempt      int      // runs since the last success, from 1
 	Deleting     bool     // the run cleans up
+	Schedule     string   // name of the schedule that the run is for; empty for none
 	CheckMode    bool     // the run must change nothing
 }
 
@@ -34,7 +35,12 @@ type Run struct {
 // Later ones win: the keys of the spec; what the operator sets (ansible_operator_meta, and the resource and its spec as
 // they are, under names made of group and kind); the variables of the watch; those of its finalizer, when the resource
 // is being deleted; chartbook_run. With markUnsafe Ansible evaluates none of the strings that come from the resource.
+//
+// A spec that is missing or null counts as empty.
 func ExtraVars(obj map[string]any, w watches.Watch, run Run) (map[string]any, error) {
+	if refusal := checkSpec(obj); refusal != nil {
+		return nil, refusal
+	}
 	whole, refusal := firstFault(func(walk walk) (map[string]any, *Refusal) {
 		return copier{w.MarkUnsafe, walk}.mapping(obj, 0)
 	})
@@ -57,6 +63,16 @@ func ExtraVars(obj map[string]any, w watches.Watch, run Run) (map[string]any, er
 	}
 	vars[runVariable] = run.variable()
 	return vars, nil
+}
+
+// checkSpec refuses a spec that is no mapping. It looks at the resource itself, since a string that is marked becomes a
+// mapping.
+func checkSpec(obj map[string]any) *Refusal {
+	switch obj["spec"].(type) {
+	case nil, map[string]any:
+		return nil
+	}
+	return refuse(ReasonInvalidSpec, "the spec must be a mapping").under("spec")
 }
 
 // specVars makes a variable of each key of the spec.
@@ -134,6 +150,7 @@ func (r Run) variable() map[string]any {
 		"generation":   r.Generation,
 		"attempt":      int64(r.Attempt),
 		"deleting":     r.Deleting,
+		"schedule":     r.Schedule,
 		"checkMode":    r.CheckMode,
 	}
 }

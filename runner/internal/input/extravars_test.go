@@ -91,7 +91,6 @@ func TestExtraVarsGolden(t *testing.T) {
 				w.Finalizer = &watches.Finalizer{Vars: map[string]any{"state": "absent"}}
 			},
 		},
-		{name: "no-mapping", reason: "a spec that is no mapping gives no variables, as ever", object: sample(`"text"`), run: someRun},
 		{
 			name: "allowed", reason: "a watch may let the spec set Ansible's variables; what the operator sets still wins",
 			object: sample(`{"ansiblePort":22,"chartbook_run":"x","ansible_operator_meta":"x","_demo_example_com_sample":"x"}`), run: someRun,
@@ -196,6 +195,14 @@ func TestRefusals(t *testing.T) {
 			why: "a marker is no variable that a watch can allow", spec: `{"x":{"__ansible_unsafe":"a"}}`,
 			watch:  func(w *watches.Watch) { w.AllowReservedVariables = true; w.SnakeCaseParameters = false },
 			reason: ReasonReservedVariable, path: "spec.x.__ansible_unsafe", message: "keys that begin with __ansible_ mean something to Ansible and cannot be data",
+		},
+		{
+			why: "a text would be taken for a mapping once it is marked", spec: `"text"`, watch: func(w *watches.Watch) { w.MarkUnsafe = true },
+			reason: ReasonInvalidSpec, path: "spec", message: "the spec must be a mapping",
+		},
+		{
+			why: "a list has no names for variables", spec: `[1]`,
+			reason: ReasonInvalidSpec, path: "spec", message: "the spec must be a mapping",
 		},
 		{
 			why: "Ansible cannot read what nests endlessly", spec: deep,

@@ -14,7 +14,7 @@ const (
 	ReasonEmptyKey         = "EmptyKey"         // a key has no name
 	ReasonReservedVariable = "ReservedVariable" // a key would change how Ansible works
 	ReasonTooDeep          = "TooDeep"          // lists and mappings nest deeper than Ansible can read
-	ReasonInvalidSpec      = "InvalidSpec"      // a chart's spec is no mapping
+	ReasonInvalidSpec      = "InvalidSpec"      // the spec is no mapping
 )
 
 // Refusal says that a resource cannot be run as it is. Only a change of the resource helps.

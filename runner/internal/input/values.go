@@ -10,12 +10,11 @@ import "github.com/chartbook-operator/chartbook/runner/watches"
 // Where the spec holds something of another shape in its way, the override wins.
 func Values(obj map[string]any, w watches.Watch) (map[string]any, error) {
 	values := map[string]any{}
-	switch spec := obj["spec"].(type) {
-	case nil:
-	case map[string]any:
+	if refusal := checkSpec(obj); refusal != nil {
+		return nil, refusal
+	}
+	if spec, ok := obj["spec"].(map[string]any); ok {
 		values, _ = clone(spec).(map[string]any)
-	default:
-		return nil, refuse(ReasonInvalidSpec, "the values of a chart must be a mapping").under("spec")
 	}
 	for _, override := range w.OverrideValues {
 		if err := lay(override, values); err != nil {

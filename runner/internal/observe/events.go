@@ -70,7 +70,7 @@ func (c Change) reasonFor(t Transition) EventReason {
 		return EventPaused
 	case "Interrupted":
 		return EventInterrupted
-	case "InProgress", "Deleting":
+	case "InProgress", "Deleting", "Released": // of what is released there is an event already
 		return ""
 	case "Finalized":
 		return EventFinalized

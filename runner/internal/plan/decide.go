@@ -25,6 +25,15 @@ type Input struct {
 	Changed bool
 	// Stalled says that the last run failed for good.
 	Stalled bool
+	// Exhausted says that runs have failed as often as the watch allows.
+	Exhausted bool
+	// Unchanged says that the watch resyncs only what changed, and that nothing did since the last good run.
+	Unchanged bool
+	// Period and Random are for the next look at what is Unchanged: the resource's period, and a number in [0,1).
+	Period time.Duration
+	Random float64
+	// LastGood is when the last good run ended; zero if unknown.
+	LastGood time.Time
 	// Refusal, when set, says why the resource cannot be run as it is.
 	Refusal *Refusal
 	// RetryAt, when in the future, is when a failed finalizer may be run again.
@@ -61,6 +70,8 @@ type Decision struct {
 	Reason  string        // for Refuse
 	Message string        // one line for people
 	After   time.Duration // for Wait
+	// Trigger is what to call the next look, for Wait.
+	Trigger engine.Trigger
 }
 
 // Runs reports whether the engine is to run.

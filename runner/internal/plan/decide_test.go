@@ -85,6 +85,22 @@ func TestDecide(t *testing.T) {
 			usual(func(in *Input) { in.Stalled, in.Changed, in.Trigger = true, false, engine.TriggerRequest }), decided{Action: Run, Mode: engine.Reconcile, Rule: "Run"}},
 		"StalledPeriod": {"and the period, for the world outside may have changed",
 			usual(func(in *Input) { in.Stalled, in.Changed, in.Trigger = true, false, engine.TriggerPeriod }), decided{Action: Run, Mode: engine.Reconcile, Rule: "Run"}},
+		"ExhaustedRetry": {"the budget is spent",
+			usual(func(in *Input) { in.Exhausted, in.Changed, in.Trigger = true, false, engine.TriggerPeriod }), decided{Action: Skip, Rule: "Exhausted"}},
+		"ExhaustedChange": {"a new spec is a new budget",
+			usual(func(in *Input) { in.Exhausted, in.Trigger = true, engine.TriggerSpec }), decided{Action: Run, Mode: engine.Reconcile, Rule: "Run"}},
+		"ExhaustedDeletion": {"whatever failed before, cleaning up is tried (G2)",
+			usual(func(in *Input) { in.Exhausted, in.Deleting, in.Trigger = true, true, engine.TriggerDeletion }), decided{Action: Run, Mode: engine.Finalize, Rule: "Finalize"}},
+		"UnchangedPeriod": {"no run for nothing (A2)",
+			usual(func(in *Input) { in.Unchanged, in.Period, in.Trigger = true, time.Hour, engine.TriggerPeriod }), decided{Action: Wait, Rule: "Unchanged", After: time.Hour}},
+		"UnchangedRestart": {"a restart waits for the rest of the period (A3)",
+			usual(func(in *Input) {
+				in.Unchanged, in.Period, in.Trigger, in.LastGood = true, time.Hour, engine.TriggerInitial, now.Add(-50*time.Minute)
+			}), decided{Action: Wait, Rule: "Unchanged", After: 10 * time.Minute}},
+		"UnchangedWithoutPeriod": {"nothing is due, ever",
+			usual(func(in *Input) { in.Unchanged, in.Trigger = true, engine.TriggerInitial }), decided{Action: Skip, Rule: "Unchanged"}},
+		"UnchangedChild": {"a child that was edited is put right",
+			usual(func(in *Input) { in.Unchanged, in.Period, in.Trigger = true, time.Hour, engine.TriggerDependent }), decided{Action: Run, Mode: engine.Reconcile, Rule: "Run"}},
 		"StalledRestart": {"and a restart, for the content may have changed",
 			usual(func(in *Input) { in.Stalled, in.Changed, in.Trigger = true, false, engine.TriggerInitial }), decided{Action: Run, Mode: engine.Reconcile, Rule: "Run"}},
 	} {
@@ -101,8 +117,8 @@ func TestDecide(t *testing.T) {
 // inputs returns every combination of facts.
 func inputs() []Input {
 	triggers := []engine.Trigger{engine.TriggerDeletion, engine.TriggerSpec, engine.TriggerMetadata, engine.TriggerRequest,
-		engine.TriggerDependent, engine.TriggerRetry, engine.TriggerPeriod, engine.TriggerInitial}
-	const facts = 10
+		engine.TriggerDependent, engine.TriggerRetry, engine.TriggerPeriod, engine.TriggerInitial, engine.TriggerSchedule}
+	const facts = 12
 	var all []Input
 	for set := range 1 << facts {
 		is := func(i int) bool { return set>>i&1 == 1 }
@@ -115,6 +131,7 @@ func inputs() []Input {
 			if is(8) {
 				in.RetryAt = now.Add(time.Minute)
 			}
+			in.Exhausted, in.Unchanged, in.Period = is(10), is(11), time.Hour
 			if is(9) {
 				in.Finalizer = "example.com/cleanup"
 			}
@@ -136,7 +153,7 @@ func TestDecideKeepsPromises(t *testing.T) {
 			{"a mode goes with what runs, and with nothing else", (d.Action == Run || d.Action == Hold) == (d.Mode != "")},
 			{"deletion is never refused, paused or held up by a new finalizer", !in.Deleting || d.Action != Refuse && d.Action != Pause && d.Action != Hold},
 			{"what is being deleted is never reconciled", !in.Deleting || d.Mode != engine.Reconcile},
-			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip},
+			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip || in.Exhausted},
 			{"what is not held is neither cleaned up after nor released", in.Held || d.Mode != engine.Finalize && d.Action != Release},
 			{"what is not selected is never reconciled", in.Selected || d.Mode != engine.Reconcile},
 			{"nothing runs for a resource before its finalizer is on it", d.Action != Run || in.Held || in.Finalizer == ""},

@@ -5,13 +5,11 @@ import (
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
-// Back-off of failed runs.
-const (
-	firstRetry = time.Second
-	lastRetry  = 5 * time.Minute
-)
+// afterInterruption is when a run that was cut short is repeated, if the process does not end.
+const afterInterruption = time.Second
 
 // waitingRetry is when a run that waits for something is repeated, if it does not say so itself.
 const waitingRetry = 10 * time.Second
@@ -27,6 +25,8 @@ type Ended struct {
 	Mode engine.Mode
 	// Attempt counts the runs since the last success, from 1, this one included.
 	Attempt int
+	// Retry is the watch's budget for failed runs.
+	Retry watches.Retry
 	// Period is how long after a good run the next one follows; zero or negative means never.
 	Period time.Duration
 	// Random is a number in [0,1).
@@ -49,24 +49,36 @@ func After(e Ended) Next {
 	case r.Outcome == engine.Permanent && e.Mode == engine.Reconcile:
 		return e.periodic()
 	case r.Outcome == engine.Cancelled:
-		return Next{After: firstRetry, Trigger: engine.TriggerRetry}
+		return Next{After: afterInterruption, Trigger: engine.TriggerRetry}
 	case r.Outcome == engine.Waiting:
 		return Next{After: waitingRetry, Trigger: engine.TriggerRetry}
 	}
-	return Next{After: Backoff(e.Attempt), Trigger: engine.TriggerRetry}
+	if Exhausted(e.Retry, e.Attempt) {
+		return Next{}
+	}
+	return Next{After: Backoff(e.Retry, e.Attempt), Trigger: engine.TriggerRetry}
 }
 
 func (e Ended) periodic() Next {
 	if e.Period <= 0 || e.Mode == engine.Finalize {
 		return Next{}
 	}
-	spread := float64(e.Period) * jitter * e.Random
-	return Next{After: e.Period + time.Duration(spread), Trigger: engine.TriggerPeriod}
+	return Next{After: spread(e.Period, e.Random), Trigger: engine.TriggerPeriod}
 }
 
-// Backoff returns the wait after the attempt-th failed run in a row: 1 s, 2 s, 4 s ... 5 min.
-func Backoff(attempt int) time.Duration {
+// spread adds up to a tenth to a period. random is in [0,1).
+func spread(period time.Duration, random float64) time.Duration {
+	return period + time.Duration(float64(period)*jitter*random)
+}
+
+// Backoff returns the wait after the attempt-th failed run in a row: by default 1 s, 2 s, 4 s ... 5 min.
+func Backoff(retry watches.Retry, attempt int) time.Duration {
 	exponent := float64(max(attempt, 1) - 1)
-	wait := float64(firstRetry) * math.Pow(2, min(exponent, 30))
-	return min(time.Duration(wait), lastRetry)
+	wait := float64(retry.Backoff) * math.Pow(2, min(exponent, 30))
+	return time.Duration(min(wait, float64(retry.MaxBackoff)))
+}
+
+// Exhausted reports whether so many failed runs in a row, the first and its repetitions, use up the budget.
+func Exhausted(retry watches.Retry, failures int) bool {
+	return retry.Limit != nil && failures > *retry.Limit
 }

@@ -17,6 +17,7 @@ const (
 	messageFailed    = "Last reconciliation failed"
 	messageUnable    = "Unable to run reconciliation"
 
+	messageReleased    = "The resource does not match the selector any more and was cleaned up after"
 	messageInterrupted = "The run was interrupted and is repeated"
 )
 
@@ -43,6 +44,9 @@ func (d *draft) ansibleRunning() {
 func (d *draft) ansibleDone() {
 	result := d.in.Result
 	switch {
+	case result.Outcome.OK() && d.in.Released:
+		d.flip(typeRunning, ReasonReleased, messageReleased)
+		d.flip(typeSuccessful, ReasonReleased, messageReleased)
 	case result.Outcome.OK():
 		d.after.setUnlessSame(condition{kind: typeRunning, status: isTrue, reason: reasonSuccessful,
 			message: messageAwaiting, result: ansibleResult(result.Stats)})

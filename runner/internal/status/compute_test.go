@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -93,6 +94,12 @@ func TestSecretsAreRedactedEverywhere(t *testing.T) {
 	}
 }
 
+func made(digest string) Input { return with(done(playOK), func(in *Input) { in.Inputs = digest }) }
+
+func scheduled(name string, minute int) Input {
+	return with(done(playOK), func(in *Input) { in.Schedule, in.ScheduledFor = name, at(minute) })
+}
+
 func TestRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
@@ -101,11 +108,18 @@ func TestRead(t *testing.T) {
 	}{
 		"Nothing":  {"a new resource", nil, Record{}},
 		"Running":  {"a run that was cut off by kill -9 is known by this", []Input{running(engine.TriggerSpec)}, Record{InProgress: true}},
-		"Good":     {"nothing is due", []Input{done(playOK)}, Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed}},
-		"Retrying": {"the retry is due after a restart", []Input{with(done(playFailed), func(in *Input) { in.Attempt = 3 })}, Record{ObservedGeneration: 1, Retrying: true, RunID: "run-1", Outcome: engine.Transient, Reason: "TaskFailed", Attempt: 3}},
+		"Good":     {"nothing is due", []Input{done(playOK)}, Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Finished: at(1)}},
+		"Retrying": {"the retry is due after a restart", []Input{with(done(playFailed), func(in *Input) { in.Attempt = 3 })}, Record{ObservedGeneration: 1, Retrying: true, RunID: "run-1", Outcome: engine.Transient, Reason: "TaskFailed", Attempt: 3, Finished: at(1)}},
 		"Stalled":  {"no retry is due", []Input{{Phase: Refused, Generation: 4, Reason: "VariableClash"}}, Record{ObservedGeneration: 4, Stalled: true}},
-		"Asked":    {"a request is granted once", []Input{with(done(playOK), func(in *Input) { in.Request = "now" })}, Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Request: "now"}},
-		"Cut off":  {"an interrupted run is no answer to the spec", []Input{done(engine.Result{Outcome: engine.Cancelled})}, Record{Retrying: true}},
+		"Asked":    {"a request is granted once", []Input{with(done(playOK), func(in *Input) { in.Request = "now" })}, Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Request: "now", Finished: at(1)}},
+		"Made from": {"what a good run was made from, as long as the next is good", []Input{made("sha256:a"), made("sha256:b")},
+			Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Finished: at(1), Inputs: "sha256:b"}},
+		"Failed since": {"a failed run was made from nothing that would do", []Input{made("sha256:a"), with(done(playFailed), func(in *Input) { in.Inputs = "sha256:a" })},
+			Record{ObservedGeneration: 1, Retrying: true, RunID: "run-1", Outcome: engine.Transient, Reason: "TaskFailed", Attempt: 1, Finished: at(1)}},
+		"Scheduled": {"a time of a schedule is granted once, whatever runs later", []Input{scheduled("nightly", 3), scheduled("hourly", 4), done(playOK)},
+			Record{ObservedGeneration: 1, Ready: true, RunID: "run-1", Outcome: engine.Changed, Finished: at(1),
+				Schedules: map[string]time.Time{"nightly": at(3), "hourly": at(4)}}},
+		"Cut off": {"an interrupted run is no answer to the spec", []Input{done(engine.Result{Outcome: engine.Cancelled})}, Record{Retrying: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var status map[string]any

@@ -14,6 +14,8 @@ type Input struct {
 	Tool Tool
 	// Deleting says that the resource is being deleted, so that the run is or was its finalizer's.
 	Deleting bool
+	// Released says that the finalizer has run since the resource left the selector: it stays, and is none of our business.
+	Released bool
 	// Quiet marks a run that nothing but time asked for, on a resource that is as it should be. In phase Running it
 	// leaves status alone, so that an idle run costs no write.
 	Quiet bool
@@ -26,6 +28,12 @@ type Input struct {
 	Started time.Time
 	// Request is the value of the annotation that asked for the run; kept so that it is granted once.
 	Request string
+	// Inputs is a digest of what the run was made from; kept after a good run. Empty for none.
+	Inputs string
+	// Schedule and ScheduledFor name the schedule whose time set the run off, and the time; kept so that a time is
+	// granted once. Empty for none.
+	Schedule     string
+	ScheduledFor time.Time
 	// Result is that of the run, in phase Done.
 	Result engine.Result
 	// Exhausted says that a failed run is not repeated, since the retries are used up.

@@ -22,7 +22,7 @@ func (d *draft) kstatus() {
 	case Done:
 		activity = d.done()
 	case Errored:
-		activity = d.failed(ReasonEngineError, true)
+		activity = d.failed(reasonOr(d.in.Reason, ReasonEngineError), true)
 	case Refused:
 		activity = d.failed(reasonOr(d.in.Reason, ReasonRefused), false)
 	case Pending:
@@ -79,6 +79,9 @@ func (d *draft) running() condition {
 func (d *draft) done() condition {
 	result := d.in.Result
 	switch {
+	case result.Outcome.OK() && d.in.Released:
+		d.judge(isFalse, ReasonReleased, messageReleased)
+		return condition{}
 	case result.Outcome.OK() && d.in.Deleting:
 		d.judge(isFalse, ReasonFinalized, "The finalizer has done its work")
 		return condition{}

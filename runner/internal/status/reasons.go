@@ -17,6 +17,7 @@ const (
 	ReasonDeleting        = "Deleting"
 	ReasonFinalized       = "Finalized"
 	ReasonDeletionBlocked = "DeletionBlocked"
+	ReasonReleased        = "Released"
 )
 
 // Reasons of the conditions that the old tools wrote.
@@ -51,6 +52,7 @@ var reasons = []ReasonDoc{
 	{ReasonInterrupted, "The operator was stopped during the run, which is repeated."},
 	{ReasonDeleting, "The resource is being deleted and its finalizer is at work."},
 	{ReasonFinalized, "The finalizer has done its work; another finalizer still holds the resource."},
+	{ReasonReleased, "The resource does not match the selector any more and was cleaned up after; nothing is done for it."},
 	{ReasonDeletionBlocked, "The finalizer failed for good, so the resource stays; the annotation chartbook.dev/skip-finalizer lets it go."},
 
 	{"VariableClash", "Two keys of the spec become one Ansible variable."},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -37,7 +38,7 @@ func Of(obj *unstructured.Unstructured) map[string]any {
 }
 
 // marked says that a status was written by us.
-func marked(status map[string]any) bool { return Read(status) != Record{} }
+func marked(status map[string]any) bool { return !reflect.DeepEqual(Read(status), Record{}) }
 
 // fromAnnotation reads the record. What we did not write counts as none.
 func fromAnnotation(obj *unstructured.Unstructured) map[string]any {
