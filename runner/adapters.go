@@ -19,8 +19,8 @@ type access struct {
 }
 
 // Open implements [controller.Access].
-func (a access) Open(owner engine.Owner) (controller.Session, error) {
-	s, err := a.proxy.Open(owner)
+func (a access) Open(owner engine.Owner, learn func(map[string]any)) (controller.Session, error) {
+	s, err := a.proxy.Open(owner, proxy.Learn(learn))
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func TestRunningPageListsLogLinesAndKeys(t *testing.T) {
 	source := sourceText(t)
 	for _, row := range table(t, page, "## Logs") {
 		for line := range strings.SplitSeq(row[0], ", ") {
-			if line != "Starting" && !strings.Contains(source, strconv.Quote(line)) {
+			if !strings.Contains(source, strconv.Quote(line)) {
 				t.Errorf("docs/running.md has the log line %q, which is not in the code", line)
 			}
 		}
@@ -105,6 +105,27 @@ func TestRunningPageListsLogLinesAndKeys(t *testing.T) {
 	slices.Sort(want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys of log lines in docs/running.md (-code +page):\n%s", diff)
+	}
+}
+
+// TestRunningPageListsSteps compares the manual with the levels of --ansible-log-events and with what steps say.
+func TestRunningPageListsSteps(t *testing.T) {
+	page := readPage(t, "docs/running.md")
+	var levels []observe.StepLevel
+	for _, row := range table(t, page, "### Steps of a run") {
+		levels = append(levels, observe.StepLevel(row[0]))
+	}
+	if diff := cmp.Diff([]observe.StepLevel{observe.StepsNothing, observe.StepsTasks, observe.StepsEverything}, levels); diff != "" {
+		t.Errorf("levels in docs/running.md (-code +page):\n%s", diff)
+	}
+	_, section, _ := strings.Cut(page, "### Steps of a run")
+	section, _, _ = strings.Cut(section, "\n## ")
+	full := engine.Event{Kind: engine.EventOK, Play: "a", Task: "a", Action: "a", Host: "a", File: "a", Ignored: true, Duration: time.Second, Message: "a", Text: "a"}
+	line, _ := observe.Steps{Level: observe.StepsEverything}.Line(full, false)
+	for i := 0; i < len(line.KeysAndValues); i += 2 {
+		if key := line.KeysAndValues[i].(string); !strings.Contains(section, "`"+key+"`") {
+			t.Errorf("docs/running.md does not tell of a step's %s", key)
+		}
 	}
 }
 
@@ -136,20 +157,22 @@ func logKeys(t *testing.T) []string {
 	return keys
 }
 
-// sourceText is the Go code of this package and those below, without tests.
+// sourceText is the Go code of this package, those below and the command, without tests.
 func sourceText(t *testing.T) string {
 	t.Helper()
 	var text strings.Builder
-	err := filepath.WalkDir(".", func(path string, _ os.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+	for _, dir := range []string{".", filepath.Join("..", "cmd", "chartbook")} {
+		err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			text.Write(data)
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := os.ReadFile(path)
-		text.Write(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return text.String()
 }

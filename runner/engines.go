@@ -127,8 +127,14 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 
 // releaseLog writes down what Helm said before it failed.
 func (e *engines) releaseLog(job engine.Job, lines []string) {
-	e.options.Log.WithName("helm").Info("Helm's last words", "run", job.ID, "namespace", job.Owner.Namespace,
-		"name", job.Owner.Name, "lines", lines)
+	if job.Redact != nil {
+		lines = slices.Clone(lines)
+		for i := range lines {
+			lines[i] = job.Redact(lines[i])
+		}
+	}
+	e.options.Log.WithName("runner").Info("Helm's last words", "kind", job.Owner.Kind, "namespace", job.Owner.Namespace,
+		"name", job.Owner.Name, "run", job.ID, "lines", lines)
 }
 
 // fingerprint returns what tells whether the operator, the watch or files at paths have changed.

@@ -177,11 +177,12 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 
 			SuppressOverrideValues: o.SuppressOverrideValues,
 			Log:                    o.Log.WithName("controller").WithValues("kind", w.GVK.Kind),
+			RunLog:                 o.Log.WithName("runner").WithValues("kind", w.GVK.Kind),
 			Clock:                  clock.RealClock{},
 			NewID:                  newRunID,
 			Events:                 eventRecorder{mgr.GetEventRecorder("chartbook")},
 			Metrics:                measures,
-			LogEvent:               logged(o.Ansible.LogEvents),
+			Steps:                  steps(o.Ansible.LogEvents, os.Getenv),
 			Budget:                 slots,
 			Random:                 rand.Float64,
 			Defaults: controller.Defaults{

@@ -1,21 +1,15 @@
 package runner
 
 import (
+	"strconv"
 	"strings"
 
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 )
 
-// logged returns which steps of a run are logged, as --ansible-log-events says.
-func logged(level string) func(engine.Event) bool {
-	switch strings.ToLower(level) {
-	case "nothing":
-		return func(engine.Event) bool { return false }
-	case "everything":
-		return func(engine.Event) bool { return true }
-	}
-	return func(e engine.Event) bool {
-		failed := e.Kind == engine.EventFailed || e.Kind == engine.EventUnreachable
-		return failed || (e.Kind == engine.EventOK && e.Task != "") || (e.Kind == engine.EventNote && e.Message != "")
-	}
+// steps returns which steps of runs are logged: as many as --ansible-log-events says, and with ANSIBLE_VERBOSITY above
+// zero all that plays print, as ansible-operator does.
+func steps(level string, getenv func(string) string) observe.Steps {
+	verbosity, err := strconv.Atoi(strings.TrimSpace(getenv("ANSIBLE_VERBOSITY")))
+	return observe.Steps{Level: observe.StepLevel(strings.ToLower(level)), Verbose: err == nil && verbosity > 0}
 }

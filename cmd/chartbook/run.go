@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
@@ -30,6 +30,9 @@ type runFlags struct {
 	zap          zap.Options
 	elsewhere    map[string]string // settings that came neither from their flag nor its default, and from where
 }
+
+// maxLogLevel is the highest level that the log can be set to; a higher one would silence it.
+const maxLogLevel = 127
 
 // periods are the default of --reconcile-period where no old tool's holds.
 const periods = "10h for playbooks and roles, 1m for charts"
@@ -63,16 +66,19 @@ Environment variables:
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {
-	log := zap.New(zap.UseFlagOptions(&f.zap))
-	ctrl.SetLogger(log)
-	klog.SetLogger(log.WithName("client-go"))
-	f.options.Log = log
+	f.options.Log = newLog(f.zap, os.Stderr)
+	adopt(f.options.Log)
 	f.options.Version, f.options.Commit = version, commit
+	f.warn(cmd.Flags())
+	return f.told(f.operate(cmd.Flags()))
+}
 
-	if err := f.complete(cmd.Flags()); err != nil {
+// operate runs the operator to its end.
+func (f *runFlags) operate(flags *pflag.FlagSet) error {
+	if err := f.complete(flags); err != nil {
 		return &usageError{err}
 	}
-	f.report(cmd.Flags())
+	f.report(flags)
 	config, err := loadConfig(f.kubeconfig, f.context)
 	if err != nil {
 		return err
@@ -85,12 +91,37 @@ func (f *runFlags) run(cmd *cobra.Command) error {
 	return err
 }
 
+// told puts an error into the log, each line of it on its own, unless people look on: then it is told like that of any
+// command.
+func (f *runFlags) told(err error) error {
+	if err == nil || forPeople(os.Stderr) {
+		return err
+	}
+	log := f.options.Log.WithName(endLogger)
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		log.Error(errors.New(line), "Cannot run")
+	}
+	return fmt.Errorf("%w: %w", errReported, err)
+}
+
+// warn tells which of the flags that are set are old ones.
+func (f *runFlags) warn(flags *pflag.FlagSet) {
+	flags.Visit(func(flag *pflag.Flag) {
+		if instead := flag.Annotations[deprecatedFlag]; len(instead) > 0 {
+			f.options.Log.Info("Flag is deprecated", "flag", flag.Name, "instead", instead[0])
+		}
+	})
+}
+
 // complete settles what several flags or the environment say together.
 func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	for _, pair := range [][2]string{{"metrics-addr", "metrics-bind-address"}, {"enable-leader-election", "leader-elect"}} {
 		if flags.Changed(pair[0]) && flags.Changed(pair[1]) {
 			return fmt.Errorf("only one of --%s and --%s may be set", pair[0], pair[1])
 		}
+	}
+	if level, err := strconv.Atoi(flags.Lookup("zap-log-level").Value.String()); err == nil && level > maxLogLevel {
+		return fmt.Errorf("--zap-log-level is %d; use debug, info, error, panic, or a number from 1 to %d", level, maxLogLevel)
 	}
 	if flags.Changed("metrics-addr") {
 		f.options.Metrics.Address = f.metricsAddr
@@ -133,7 +164,7 @@ func (f *runFlags) report(flags *pflag.FlagSet) {
 			settings[flag.Name] = origin
 		case flag.Changed:
 			settings[flag.Name] = flag.Value.String() + " (flag)"
-		case flag.Deprecated == "" && flag.DefValue != "":
+		case flag.Annotations[deprecatedFlag] == nil && flag.DefValue != "":
 			settings[flag.Name] = flag.Value.String() + " (default)"
 		}
 	})
@@ -219,9 +250,13 @@ func (f *runFlags) bindLeaderElection(flags *pflag.FlagSet) {
 	deprecate(flags, "leader-elect-resource-lock", "the lock is always a Lease")
 }
 
-// deprecate hides a flag and warns when it is used; the name is a constant of ours, so it exists.
+// deprecatedFlag is the annotation of flags that are old names; its value says what to do. The warning that comes
+// with pflag's own kind of deprecation would be a line of plain text in the log.
+const deprecatedFlag = "chartbook.dev/deprecated"
+
+// deprecate hides a flag and has its use told; the name is a constant of ours, so it exists.
 func deprecate(flags *pflag.FlagSet, name, instead string) {
-	if err := flags.MarkDeprecated(name, instead); err != nil {
+	if err := errors.Join(flags.MarkHidden(name), flags.SetAnnotation(name, deprecatedFlag, []string{instead})); err != nil {
 		panic(err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
 		Setup:               prepare,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"until": until},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"until": until, "jsonlines": jsonLines},
 	})
 }
 
@@ -85,6 +86,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command(path, args[2:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = environment(ts)
+	cmd.Stdout = ts.Stdout()
 	stderr, err := cmd.StderrPipe()
 	ts.Check(err)
 	ts.Check(cmd.Start())
@@ -104,6 +106,24 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !found {
 		ts.Fatalf("no line matched %s", args[0])
+	}
+}
+
+// jsonLines implements "jsonlines": the program that ran last wrote nothing but JSON objects, one to a line, each with a
+// level, a time and a message; and it wrote at least one.
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 0 {
+		ts.Fatalf("usage: jsonlines")
+	}
+	text := strings.TrimSuffix(ts.ReadFile("stdout")+ts.ReadFile("stderr"), "\n")
+	for line := range strings.SplitSeq(text, "\n") {
+		var object struct{ Level, TS, Msg string }
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			ts.Fatalf("this line is no JSON object (%v): %s", err, line)
+		}
+		if object.Level == "" || object.TS == "" || object.Msg == "" {
+			ts.Fatalf("this line lacks a level, a time or a message: %s", line)
+		}
 	}
 }
 

@@ -47,14 +47,16 @@ type Config struct {
 	// Defaults hold where neither the watch nor the resource says otherwise.
 	Defaults Defaults
 
-	// LogEvent says whether a step of a run is logged.
-	LogEvent func(engine.Event) bool
+	// Steps says which steps of a run are logged.
+	Steps observe.Steps
 	// Events records events about resources.
 	Events Events
 	// Metrics counts what happens.
 	Metrics *observe.Metrics
 	Log     logr.Logger
-	Clock   clock.WithTicker
+	// RunLog receives what runs do: their steps, and the line that sums each of them up.
+	RunLog logr.Logger
+	Clock  clock.WithTicker
 	// NewID returns a new run id.
 	NewID func() string
 	// Budget bounds the runs of all watches together.
@@ -73,7 +75,9 @@ type Defaults struct {
 
 // Access opens the API server to the child processes of one run.
 type Access interface {
-	Open(owner engine.Owner) (Session, error)
+	// Open opens the way of one run of owner. learn is told of each Secret that the run reads or writes, before the run
+	// itself sees the answer; it may be called by several goroutines.
+	Open(owner engine.Owner, learn func(secret map[string]any)) (Session, error)
 }
 
 // Session is one run's way to the API server.

@@ -17,6 +17,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/internal/redact"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
@@ -29,6 +30,7 @@ type reconciler struct {
 	selector labels.Selector
 	reader   *reader
 	notes    *notes
+	waits    *waits
 	waker    *waker
 	status   *status.Writer
 	denials  *denialLog
@@ -54,6 +56,10 @@ type visit struct {
 	inputs     string // digest of what the run is made from; empty where nobody asks
 	ran        bool
 	episode    *episode
+	secrets    *redact.Values // what must not be told
+
+	waited    time.Duration // from when it was asked for or due
+	waitKnown bool
 }
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
@@ -139,6 +145,7 @@ func (r *reconciler) slot(ctx context.Context, v *visit) (done func(), waited bo
 
 // act does what was decided.
 func (r *reconciler) act(ctx context.Context, v *visit, decision plan.Decision) (reconcile.Result, error) {
+	v.waited, v.waitKnown = r.waits.take(v.key, r.Clock.Now())
 	if v.obj == nil {
 		return r.gone(v)
 	}
@@ -190,6 +197,7 @@ func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstr
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
 	v.obj, v.generation, v.refusal = obj, generationOf(obj), nil
+	v.secrets = secretsOf(obj)
 	v.record = status.Read(status.Of(obj))
 	v.episode = r.episodeOf(obj)
 	period, err := plan.Period(obj.GetAnnotations(), r.Watch.ReconcilePeriod, r.Defaults.Period)
@@ -273,6 +281,7 @@ func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
 		return reconcile.Result{}, nil
 	}
 	r.notes.plan(v.key, next.Trigger, r.Clock.Now().Add(next.After))
+	r.waits.add(v.key, r.Clock.Now().Add(next.After))
 	return reconcile.Result{Priority: new(priorityOf(next.Trigger))}, nil
 }
 

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,19 +22,18 @@ const (
 
 // report writes down what a run came to: its metrics, the refusals that are news and the one line that sums it up.
 func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
-	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != ""}
+	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != "", Waited: v.waited}
 	r.Metrics.RunEnded(r.Watch.GVK, run)
+	run, log := run.Redacted(job.Redact), r.runLog(job)
 	for _, d := range r.denials.fresh(result.Denials) {
-		r.logOf(v).Info("Forbidden", "missing", missingRule(d), "message", d.Message)
+		log.Info("Forbidden", "missing", missingRule(d), observe.KeyMessage, d.Message)
 	}
 	for _, event := range observe.RunEvents(run) {
-		r.Events.Event(v.obj, event)
+		r.Events.Event(v.obj, event.Redacted(job.Redact))
 	}
 	r.tellUnwatched(v)
 	r.overrides(v, result)
-	// A failed run is the business of the resource's author and no error of the operator's: it has no stack trace.
-	summary := observe.Summarize(run)
-	r.logOf(v).Info(summary.Message, summary.KeysAndValues...)
+	observe.Summarize(run).Log(log)
 }
 
 // overrides tells that values of the watches file took the place of the resource's, as helm-operator did.
@@ -93,32 +91,17 @@ func ownerNamed(gvk schema.GroupVersionKind, key types.NamespacedName) engine.Ow
 	return engine.Owner{APIVersion: apiVersion, Kind: kind, Namespace: key.Namespace, Name: key.Name}
 }
 
-// progress logs the steps of a run.
-func (r *reconciler) progress(obj *unstructured.Unstructured) func(engine.Event) {
-	log := r.Log.WithValues("namespace", obj.GetNamespace(), "name", obj.GetName())
+// progress logs the steps of a run, in the order in which they come.
+func (r *reconciler) progress(job engine.Job) func(engine.Event) {
+	log, verbose := r.runLog(job), r.Steps.VerboseFor(job.Annotations)
 	return func(e engine.Event) {
-		if !r.LogEvent(e) {
-			return
+		if line, ok := r.Steps.Line(observe.RedactedStep(e, job.Redact), verbose); ok {
+			line.Log(log)
 		}
-		log.Info("Task", stepValues(e)...)
 	}
 }
 
-// stepValues are the parts of a step that say something.
-func stepValues(e engine.Event) []any {
-	values := []any{"event", string(e.Kind)}
-	add := func(key string, value any, worth bool) {
-		if worth {
-			values = append(values, key, value)
-		}
-	}
-	add("task", e.Task, e.Task != "")
-	add("action", e.Action, e.Action != "")
-	add("host", e.Host, e.Host != "")
-	add("file", fmt.Sprintf("%s:%d", e.File, e.Line), e.File != "")
-	add("changed", e.Changed, e.Kind == engine.EventOK)
-	add("ignored", e.Ignored, e.Ignored)
-	add("duration", e.Duration.Round(time.Millisecond).String(), e.Duration > 0)
-	add("message", e.Message, e.Message != "")
-	return values
+// runLog is for the lines about a run.
+func (r *reconciler) runLog(job engine.Job) logr.Logger {
+	return r.RunLog.WithValues(observe.KeyNamespace, job.Owner.Namespace, observe.KeyName, job.Owner.Name, observe.KeyRun, job.ID)
 }

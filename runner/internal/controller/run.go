@@ -33,10 +33,13 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
+	if v.waitKnown {
+		r.Metrics.Waited(r.Watch.GVK, job.Trigger, v.waited)
+	}
 	if err := r.begin(ctx, v, job); err != nil {
 		return reconcile.Result{}, err
 	}
-	result, err := r.execute(ctx, job)
+	result, err := r.execute(ctx, v, job)
 	if err != nil {
 		return r.notRun(ctx, v, job, err)
 	}
@@ -68,9 +71,10 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 		Attempt:        v.episode.attempt(),
 		Annotations:    v.obj.GetAnnotations(),
 		Timeout:        r.Defaults.Timeout,
+		Redact:         v.secrets.String,
 		VerifyChildren: r.verifyChildren(v),
-		Progress:       r.progress(v.obj),
 	}
+	job.Progress = r.progress(job) // after Redact
 	if r.Watch.Timeout != nil {
 		job.Timeout = *r.Watch.Timeout
 	}
@@ -132,7 +136,7 @@ func (r *reconciler) begin(ctx context.Context, v *visit, job engine.Job) error 
 }
 
 // execute runs the engine between the two halves of what surrounds a run.
-func (r *reconciler) execute(ctx context.Context, job engine.Job) (engine.Result, error) {
+func (r *reconciler) execute(ctx context.Context, v *visit, job engine.Job) (engine.Result, error) {
 	if r.UserMetrics != nil {
 		url, closeURL := r.UserMetrics.Open(job.Owner)
 		defer closeURL()
@@ -143,7 +147,7 @@ func (r *reconciler) execute(ctx context.Context, job engine.Job) (engine.Result
 		job.Env[metricsVariable] = url
 	}
 	if r.Access != nil {
-		session, err := r.Access.Open(job.Owner)
+		session, err := r.Access.Open(job.Owner, v.secrets.LearnSecret)
 		if err != nil {
 			return engine.Result{}, fmt.Errorf("open the API server to run %s: %w", job.ID, err)
 		}
@@ -213,6 +217,7 @@ func (r *reconciler) notRun(ctx context.Context, v *visit, job engine.Job, cause
 	now := r.Clock.Now()
 	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, r.Watch.Retry, now)
 	r.logOf(v).Error(cause, "Could not run", "run", job.ID)
+	r.Metrics.NotStarted(r.Watch.GVK, job)
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Errored, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
 		Message: cause.Error(), Deleting: job.Mode == engine.Finalize,

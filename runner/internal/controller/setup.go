@@ -104,12 +104,12 @@ func (c *Controller) observe(ctx context.Context, primaries cache.Cache) error {
 }
 
 func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, selector labels.Selector, served Served) *reconciler {
-	notes := newNotes()
+	notes, waits := newNotes(), newWaits()
 	r := &reconciler{
 		Config: config, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
 		selector: selector,
 		reader:   newReader(config.Watch.GVK, primaries),
-		notes:    notes, waker: &waker{notes: notes},
+		notes:    notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
 		told:     &once{},

@@ -67,16 +67,16 @@ func newStage(t *testing.T, run engineFunc, cached, stored *unstructured.Unstruc
 			Inputs: func(obj map[string]any, _ input.Run) (map[string]any, error) {
 				return map[string]any{"spec": obj["spec"]}, nil
 			},
-			Tool: status.AnsibleOperator, LogEvent: func(engine.Event) bool { return false }, Events: noEvents{}, Metrics: measures,
+			Tool: status.AnsibleOperator, RunLog: logr.Discard(), Events: noEvents{}, Metrics: measures,
 			Log: logr.Discard(), Clock: clock, NewID: func() string { return "run" }, Random: func() float64 { return 0 },
 			Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
 		},
 		Client: client, Live: client, selector: labels.Everything(),
-		notes: newNotes(), denials: &denialLog{}, told: &once{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
+		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
 		status: &status.Writer{Store: status.ClientStore{Client: client, Live: client}},
 		reader: newReader(gvk, fake.NewClientBuilder().WithObjects(cached).Build()),
 	}}
-	s.waker = &waker{notes: s.notes}
+	s.waker = &waker{notes: s.notes, waits: s.waits, now: clock.Now}
 	return s
 }
 

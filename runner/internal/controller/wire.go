@@ -34,6 +34,8 @@ type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 // waker puts resources into the queue and notes why.
 type waker struct {
 	notes *notes
+	waits *waits
+	now   func() time.Time
 	mu    sync.Mutex
 	queue queue // nil until the controller starts
 }
@@ -51,6 +53,7 @@ func (w *waker) wake(key types.NamespacedName, trigger engine.Trigger) {
 
 func (w *waker) add(q queue, key types.NamespacedName, trigger engine.Trigger) {
 	w.notes.add(key, trigger)
+	w.waits.add(key, w.now())
 	request := reconcile.Request{NamespacedName: key}
 	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
 		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(priorityOf(trigger))}, request)

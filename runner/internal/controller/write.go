@@ -12,7 +12,7 @@ import (
 // write brings the resource's status to what in says and makes the changes known as events. A watch that does not
 // manage status has its status in memory only, for the events.
 func (r *reconciler) write(ctx context.Context, v *visit, in status.Input) error {
-	in.Tool, in.Generation, in.Now = r.Tool, v.generation, r.Clock.Now()
+	in.Tool, in.Generation, in.Now, in.Redact = r.Tool, v.generation, r.Clock.Now(), v.secrets.String
 	var transitions []status.Transition
 	compute := func(prev map[string]any) map[string]any {
 		next, changed := status.Compute(prev, in)

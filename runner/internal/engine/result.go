@@ -38,8 +38,10 @@ type Result struct {
 	APIRequests int
 	// Processes counts child processes that the engine itself started.
 	Processes int
-	Started   time.Time
-	Finished  time.Time
+	// MaxRSSBytes is the largest resident memory of one of these processes; zero if that is not known.
+	MaxRSSBytes int64
+	Started     time.Time
+	Finished    time.Time
 }
 
 // Outcome classifies a run.

@@ -119,13 +119,16 @@ func RunEvents(r Run) []Event {
 	return []Event{NewEvent(EventRepaired, r.Job.Mode, "Objects of release "+release.Name+" were put back")}
 }
 
-func shorten(text string) string {
+func shorten(text string) string { return cut(text, maxNote) }
+
+// cut shortens a text to a number of bytes and says so.
+func cut(text string, size int) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
-	if len(text) <= maxNote {
+	if len(text) <= size {
 		return text
 	}
 	const ellipsis = "…"
-	end := maxNote - len(ellipsis)
+	end := size - len(ellipsis)
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

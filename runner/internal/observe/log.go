@@ -3,12 +3,15 @@ package observe
 import (
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
 // Keys of log lines.
 const (
 	KeyRun        = "run"
+	KeyJob        = "job" // what ansible-operator calls it
 	KeyKind       = "kind"
 	KeyGroup      = "group"
 	KeyVersion    = "version"
@@ -21,6 +24,8 @@ const (
 	KeyReason     = "reason"
 	KeyMessage    = "message"
 	KeyDuration   = "duration"
+	KeyWaited     = "waited"
+	KeyMemory     = "memoryBytes"
 	KeyRequests   = "requests"
 	KeyProcesses  = "processes"
 	KeyOK         = "ok"
@@ -32,8 +37,8 @@ const (
 	KeyRetryAfter = "retryAfter"
 )
 
-// Summary is the one log line of a run.
-type Summary struct {
+// Line is a log line about a run.
+type Line struct {
 	Message string
 	// Failed says that the line is for the error level.
 	Failed bool
@@ -41,10 +46,19 @@ type Summary struct {
 	KeysAndValues []any
 }
 
-// Summarize returns the log line of a run. For good runs the message is the line that the old tools logged, since
-// people's scripts wait for it.
-func Summarize(r Run) Summary {
-	return Summary{Message: r.message(), Failed: r.failed(), KeysAndValues: r.keysAndValues()}
+// Log writes the line.
+func (l Line) Log(log logr.Logger) {
+	if l.Failed {
+		log.Error(nil, l.Message, l.KeysAndValues...)
+		return
+	}
+	log.Info(l.Message, l.KeysAndValues...)
+}
+
+// Summarize returns the one log line that sums up a run. For good runs the message is the line that the old tools
+// logged, since people's scripts wait for it.
+func Summarize(r Run) Line {
+	return Line{Message: r.message(), Failed: r.failed(), KeysAndValues: r.keysAndValues()}
 }
 
 func (r Run) message() string {
@@ -91,7 +105,7 @@ func (r Run) releaseMessage() string {
 func (r Run) keysAndValues() []any {
 	job, result := r.Job, r.Result
 	list := []any{
-		KeyRun, job.ID, KeyMode, string(job.Mode), KeyTrigger, string(job.Trigger), KeyOutcome, string(result.Outcome),
+		KeyMode, string(job.Mode), KeyTrigger, string(job.Trigger), KeyOutcome, string(result.Outcome),
 		KeyDuration, r.duration().Round(time.Millisecond).String(),
 	}
 	add := func(key string, value any, worth bool) {
@@ -99,12 +113,15 @@ func (r Run) keysAndValues() []any {
 			list = append(list, key, value)
 		}
 	}
+	add(KeyJob, job.ID, !r.Chart)
 	add(KeyAttempt, job.Attempt, job.Attempt > 1)
 	add(KeyReason, result.Reason, result.Reason != "")
 	add(KeyMessage, shorten(result.Message), result.Message != "" && !result.Outcome.OK())
 	add(KeyRetryAfter, result.RetryAfter.String(), result.RetryAfter > 0)
+	add(KeyWaited, r.Waited.Round(time.Millisecond).String(), r.Waited >= time.Millisecond)
 	add(KeyRequests, result.APIRequests, result.APIRequests > 0)
 	add(KeyProcesses, result.Processes, result.Processes > 0)
+	add(KeyMemory, result.MaxRSSBytes, result.MaxRSSBytes > 0)
 	if s := result.Stats; s != nil {
 		list = append(list, KeyOK, s.OK, KeyChanged, s.Changed, KeySkipped, s.Skipped, KeyFailures, s.Failures)
 	}

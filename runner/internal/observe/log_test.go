@@ -25,25 +25,29 @@ func TestSummarize(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		run    Run
-		want   Summary
+		want   Line
 	}{
 		"Play": {"the line that ansible-operator's own tests wait for",
 			Run{Job: job, Result: took(1500*time.Millisecond, engine.Result{Outcome: engine.Changed, Stats: &engine.Stats{OK: 3, Changed: 1}, APIRequests: 4, Processes: 1})},
-			Summary{"Ansible-runner exited successfully", false, []any{"run", "r1", "mode", "reconcile", "trigger", "spec", "outcome", "Changed", "duration", "1.5s",
+			Line{"Ansible-runner exited successfully", false, []any{"mode", "reconcile", "trigger", "spec", "outcome", "Changed", "duration", "1.5s", "job", "r1",
 				"requests", 4, "processes", 1, "ok", 3, "changed", 1, "skipped", 0, "failures", 0}}},
+		"Costs": {"what the run waited for and took",
+			Run{Chart: true, Job: job, Waited: 250 * time.Millisecond, Result: took(time.Second, engine.Result{Outcome: engine.Cancelled, MaxRSSBytes: 64 << 20})},
+			Line{"Run was interrupted", false, []any{"mode", "reconcile", "trigger", "spec", "outcome", "Cancelled", "duration", "1s",
+				"waited", "250ms", "memoryBytes", int64(64 << 20)}}},
 		"Failure": {"one line tells what failed",
 			Run{Job: finalize, Result: took(time.Second, engine.Result{Outcome: engine.Transient, Reason: "TaskFailed", Message: "disk full"})},
-			Summary{"Run failed", true, []any{"run", "r2", "mode", "finalize", "trigger", "deletion", "outcome", "Transient", "duration", "1s",
+			Line{"Run failed", true, []any{"mode", "finalize", "trigger", "deletion", "outcome", "Transient", "duration", "1s", "job", "r2",
 				"attempt", 3, "reason", "TaskFailed", "message", "disk full"}}},
 		"Waiting": {"waiting is not for the error level",
 			Run{Job: job, Result: took(0, engine.Result{Outcome: engine.Waiting, Reason: "NoSecret", RetryAfter: 5 * time.Second})},
-			Summary{"Run waits", false, []any{"run", "r1", "mode", "reconcile", "trigger", "spec", "outcome", "Waiting", "duration", "0s",
+			Line{"Run waits", false, []any{"mode", "reconcile", "trigger", "spec", "outcome", "Waiting", "duration", "0s", "job", "r1",
 				"reason", "NoSecret", "retryAfter", "5s"}}},
-		"Install": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionInstall)}, releaseLine("Installed release", "r1", "reconcile", "spec", nil)},
-		"Upgrade": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionUpgrade)}, releaseLine("Upgraded release", "r1", "reconcile", "spec", nil)},
-		"Repair":  {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionRepair)}, releaseLine("Reconciled release", "r1", "reconcile", "spec", nil)},
+		"Install": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionInstall)}, releaseLine("Installed release", "reconcile", "spec", nil)},
+		"Upgrade": {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionUpgrade)}, releaseLine("Upgraded release", "reconcile", "spec", nil)},
+		"Repair":  {"helm-operator's word", Run{Chart: true, Job: job, Result: release(engine.ActionRepair)}, releaseLine("Reconciled release", "reconcile", "spec", nil)},
 		"Uninstall": {"helm-operator's word", Run{Chart: true, Job: finalize, Result: release(engine.ActionUninstall)},
-			releaseLine("Uninstalled release", "r2", "finalize", "deletion", []any{"attempt", 3})},
+			releaseLine("Uninstalled release", "finalize", "deletion", []any{"attempt", 3})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, Summarize(c.run)); diff != "" {
@@ -53,14 +57,14 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-func releaseLine(message, id, mode, trigger string, more []any) Summary {
-	list := []any{"run", id, "mode", mode, "trigger", trigger, "outcome", "Changed", "duration", "0s"}
+func releaseLine(message, mode, trigger string, more []any) Line {
+	list := []any{"mode", mode, "trigger", trigger, "outcome", "Changed", "duration", "0s"}
 	list = append(list, more...)
-	return Summary{message, false, append(list, "release", "demo", "revision", 2)}
+	return Line{message, false, append(list, "release", "demo", "revision", 2)}
 }
 
 func TestEndings(t *testing.T) {
-	for outcome, want := range map[engine.Outcome]Summary{
+	for outcome, want := range map[engine.Outcome]Line{
 		engine.Cancelled: {Message: "Run was interrupted"},
 		engine.TimedOut:  {Message: "Run timed out", Failed: true},
 		engine.Permanent: {Message: "Run failed", Failed: true},

@@ -29,6 +29,9 @@ var (
 	runsInProgress = Metric{"chartbook_runs_in_progress", "gauge", []string{"kind"}, "Runs that have started and not ended."}
 	runRequests    = Metric{"chartbook_run_api_requests_total", "counter", []string{"kind"}, "Requests that runs sent to the API server."}
 	runProcesses   = Metric{"chartbook_run_processes_total", "counter", []string{"kind"}, "Child processes that runs started."}
+	runMemory      = Metric{"chartbook_run_memory_bytes", "histogram", []string{"kind"}, "Largest resident memory of a child process of a run."}
+	queueWait      = Metric{"chartbook_queue_wait_seconds", "histogram", []string{"kind", "trigger"}, "How long resources waited for their run, from the change that asked for it or the time at which it was due."}
+	failing        = Metric{"chartbook_resources_failing", "gauge", []string{"kind", "state"}, "Resources whose last run failed, by what follows (retrying, stalled)."}
 	watchState     = Metric{"chartbook_watch_state", "gauge", []string{"kind", "state"}, "1 for the state that the watch of a kind is in (waiting, syncing, working), 0 for the others."}
 )
 
@@ -41,13 +44,14 @@ const (
 // MetricNames returns the closed list of the operator's own metrics. Those of controller-runtime come beside them.
 func MetricNames() []Metric {
 	return []Metric{oldAnsibleBuild, oldHelmBuild, oldResult, oldReconciles, oldCreated,
-		buildInfo, runDuration, runsTotal, runsInProgress, runRequests, runProcesses, watchState}
+		buildInfo, runDuration, runsTotal, runsInProgress, runRequests, runProcesses,
+		runMemory, queueWait, failing, watchState}
 }
 
 func opts(m Metric) prometheus.Opts { return prometheus.Opts{Name: m.Name, Help: m.Meaning} }
 
-func histogram(m Metric) prometheus.HistogramOpts {
-	return prometheus.HistogramOpts{Name: m.Name, Help: m.Meaning, Buckets: durationBuckets}
+func histogram(m Metric, buckets []float64) prometheus.HistogramOpts {
+	return prometheus.HistogramOpts{Name: m.Name, Help: m.Meaning, Buckets: buckets}
 }
 
 func labels(m Metric) []string { return m.Labels }

@@ -100,7 +100,8 @@ func TestRunMetrics(t *testing.T) {
 		t.Errorf("%v runs in progress, want 1", got)
 	}
 	ended()
-	m.RunEnded(sample, Run{Result: took(5*time.Second, engine.Result{Outcome: engine.Changed, APIRequests: 7, Processes: 2})})
+	m.RunEnded(sample, Run{Result: took(5*time.Second, engine.Result{Outcome: engine.Changed, APIRequests: 7, Processes: 2, MaxRSSBytes: 100 << 20})})
+	m.Waited(sample, engine.TriggerSpec, 3*time.Second)
 	m.RunEnded(sample, Run{Result: took(time.Second, engine.Result{Outcome: engine.TimedOut})})
 	m.RunEnded(sample, Run{Result: took(time.Second, engine.Result{Outcome: engine.Waiting})})
 	const kind, old = "kind=Sample.v1alpha1.demo.example.com", "GVK=demo.example.com/v1alpha1, Kind=Sample"
@@ -113,6 +114,10 @@ func TestRunMetrics(t *testing.T) {
 		"chartbook_run_duration_seconds{" + kind + "} sum":                7,
 		"chartbook_run_api_requests_total{" + kind + "}":                  7,
 		"chartbook_run_processes_total{" + kind + "}":                     2,
+		"chartbook_run_memory_bytes{" + kind + "} sum":                    100 << 20,
+		"chartbook_run_memory_bytes{" + kind + "} count":                  1, // not those without a process
+		"chartbook_queue_wait_seconds{" + kind + ";trigger=spec} sum":     3,
+		"chartbook_queue_wait_seconds{" + kind + ";trigger=period} count": 0,
 		"ansible_operator_reconciles{" + old + "} sum":                    7, // the old tool measured the fork only
 		"ansible_operator_reconciles{" + old + "} count":                  3,
 		"ansible_operator_reconcile_result{" + old + ";result=succeeded}": 1,
@@ -138,6 +143,71 @@ func TestCreatedMetricGoesWithTheResource(t *testing.T) {
 	m.DropCreated(sample, "n", "a")
 	if _, there := gather(t, registry)[name]; there {
 		t.Errorf("%s is still there", name)
+	}
+}
+
+// What could not begin was counted as failed by the old tool too, and has no duration.
+func TestRunsThatCouldNotBegin(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.AddWatch(sample)
+	m.NotStarted(sample, engine.Job{Owner: engine.Owner{Name: "a"}})
+	got := gather(t, registry)
+	for name, want := range map[string]float64{
+		"chartbook_runs_total{kind=Sample.v1alpha1.demo.example.com;outcome=NotStarted}":              1,
+		"ansible_operator_reconcile_result{GVK=demo.example.com/v1alpha1, Kind=Sample;result=failed}": 1,
+		"chartbook_run_duration_seconds{kind=Sample.v1alpha1.demo.example.com} count":                 0,
+		"chartbook_resources_failing{kind=Sample.v1alpha1.demo.example.com;state=retrying}":           1,
+	} {
+		if value, there := got[name]; !there || value != want {
+			t.Errorf("%s is %v (there: %v), want %v", name, value, there, want)
+		}
+	}
+}
+
+func TestFailingResources(t *testing.T) {
+	m, registry := newMetrics(t)
+	m.AddWatch(sample)
+	run := func(name string, mode engine.Mode, outcome engine.Outcome) {
+		m.RunEnded(sample, Run{Job: engine.Job{Mode: mode, Owner: engine.Owner{Namespace: "n", Name: name}}, Result: engine.Result{Outcome: outcome}})
+	}
+	for _, step := range []struct {
+		reason            string
+		do                func()
+		retrying, stalled float64
+	}{
+		{"nothing has run", func() {}, 0, 0},
+		{"a failure is retried", func() { run("a", engine.Reconcile, engine.Transient) }, 1, 0},
+		{"the same resource counts once", func() { run("a", engine.Reconcile, engine.TimedOut) }, 1, 0},
+		{"another one, for good", func() { run("b", engine.Reconcile, engine.Permanent) }, 1, 1},
+		{"a run that was cut off says nothing", func() { run("b", engine.Reconcile, engine.Cancelled) }, 1, 1},
+		{"a retry may find that it is for good", func() { run("a", engine.Reconcile, engine.Permanent) }, 0, 2},
+		{"a finalizer is always repeated", func() { run("b", engine.Finalize, engine.Permanent) }, 1, 1},
+		{"success ends it", func() { run("a", engine.Reconcile, engine.Succeeded) }, 1, 0},
+		{"and so does the end of the resource", func() { m.DropCreated(sample, "n", "b") }, 0, 0},
+	} {
+		step.do()
+		got := gather(t, registry)
+		for state, want := range map[string]float64{"retrying": step.retrying, "stalled": step.stalled} {
+			if n := got["chartbook_resources_failing{kind=Sample.v1alpha1.demo.example.com;state="+state+"}"]; n != want {
+				t.Errorf("%s: %v resources are %s, want %v", step.reason, n, state, want)
+			}
+		}
+	}
+	if len(m.failing.states) != 0 {
+		t.Errorf("names of resources are left in memory: %v", m.failing.states)
+	}
+}
+
+// TestLabelsAreBounded keeps names of resources out of metrics: but for one, which goes with its resource, no label has
+// values that users make.
+func TestLabelsAreBounded(t *testing.T) {
+	bounded := map[string]bool{"kind": true, "outcome": true, "trigger": true, "state": true, "GVK": true, "result": true, "commit": true, "version": true}
+	for _, m := range MetricNames() {
+		for _, label := range m.Labels {
+			if m.Name != "resource_created_at_seconds" && !bounded[label] {
+				t.Errorf("metric %s has the label %s", m.Name, label)
+			}
+		}
 	}
 }
 

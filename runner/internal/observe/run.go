@@ -12,6 +12,8 @@ type Run struct {
 	Result engine.Result
 	// Chart says that the run was a chart's; else it was a playbook's or a role's.
 	Chart bool
+	// Waited is how long the resource waited for the run; zero if that is not known.
+	Waited time.Duration
 }
 
 // failed says that the run failed, rather than waits or was cut off.

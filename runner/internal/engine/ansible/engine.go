@@ -195,7 +195,7 @@ func (e *Engine) execute(
 		root:     content.root(),
 	})
 	if err == nil {
-		result.Processes = 1
+		result.Processes, result.MaxRSSBytes = 1, end.MaxRSS
 	}
 	hide.result(&result)
 	kept.finish(artifactStatus(result.Outcome), artifactCode(result.Outcome, end.Code), hide.text(out.stderr.String()))
