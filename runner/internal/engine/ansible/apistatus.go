@@ -1,7 +1,6 @@
 package ansible
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -47,53 +46,43 @@ func readable(text string) string {
 // answer reads the answer of the API server that text begins with, and says how long it is; zero if it is none.
 func answer(text string) (message string, length int) {
 	open := strings.IndexByte(text, '{')
-	if open > 0 {
-		if message, length := printed(text, open); length > 0 {
-			return message, length
-		}
-	}
-	message, length = layered(plainText(text[open:]), maxEscapes) // a quote before it has nothing to do with it
-	if length == 0 {
-		return "", 0
-	}
-	return text[:open] + message, open + length
-}
-
-// printed reads an answer that is all that Python's quotes hold; it begins at open.
-func printed(text string, open int) (message string, length int) {
-	body, ok := decodeQuoted(text, open)
-	if !ok {
-		return "", 0
-	}
-	message, end := layered(body, maxEscapes)
-	if end == 0 || strings.Trim(text[end:body.end-1], "\\rn \n") != "" {
-		return "", 0
-	}
-	return message, body.end
-}
-
-// layered reads an answer that is in up to so many layers of quotes, and returns where it ends in what the body was read
-// from.
-func layered(body quoted, layers int) (message string, end int) {
-	for range layers {
-		if message, n := status(body.text); n > 0 {
+	body := unescaped{text: text, end: len(text)}
+	for range maxEscapes {
+		if message, n := printed(body.text, open); n > 0 {
 			return message, body.origin(n)
 		}
-		inner := decodeEscapes(string(body.text), 0)
+		if message, n := status(body.text[open:]); n > 0 {
+			return text[:open] + message, body.origin(open + n)
+		}
+		inner := body.again()
 		if len(inner.text) == len(body.text) {
 			break // nothing was escaped
-		}
-		for i, at := range inner.at {
-			inner.at[i] = body.origin(at)
 		}
 		body = inner
 	}
 	return "", 0
 }
 
-// status reads a Status that text begins with, and how long it is with the blanks behind it.
-func status(text []byte) (message string, length int) {
-	reader := json.NewDecoder(bytes.NewReader(text))
+// printed reads an answer that is all that the quotes of Python, or JSON, before position open hold. It returns where the
+// closing quote ends, zero if there is no such answer.
+func printed(text string, open int) (message string, end int) {
+	if open == 0 || text[open-1] == '\'' && strings.HasPrefix(text[open+1:], `\"`) { // Python does not escape the other quote
+		return "", 0
+	}
+	body := unescape(text[open:], text[open-1])
+	if !body.closed {
+		return "", 0
+	}
+	message, n := status(body.text)
+	if n == 0 || strings.TrimSpace(body.text[n:]) != "" {
+		return "", 0
+	}
+	return message, open + body.end
+}
+
+// status reads a Status that text begins with, and how long it is; zero if it is none.
+func status(text string) (message string, length int) {
+	reader := json.NewDecoder(strings.NewReader(text))
 	var said struct {
 		Kind    string `json:"kind"`
 		Message string `json:"message"`
