@@ -33,7 +33,7 @@ func TestAnswersOfTheAPIServerAreReadable(t *testing.T) {
 	o.denyConfigMaps(gvk.Group)
 	o.start()
 	thing := o.create(gvk, "many", map[string]any{"what": "Secret"})
-	o.failsWith(thing, "Forbidden", `secrets "many" is forbidden: exceeded quota: few, requested: count/secrets=1, used: count/secrets=0, limited: count/secrets=0`)
+	o.failsWith(thing, "TaskFailed", `secrets "many" is forbidden: exceeded quota: few, requested: count/secrets=1, used: count/secrets=0, limited: count/secrets=0`)
 	thing = o.create(gvk, "denied", map[string]any{"what": "ConfigMap"})
 	o.failsWith(thing, "TaskFailed", `denied request: it's "größer" than allowed`)
 }

@@ -78,12 +78,12 @@ func clearAbandoned(dir string, temporary bool) error {
 	}
 	lock, err := holdLock(dir, 0)
 	if err != nil {
-		return nil //nolint:nilerr // its process lives, or never got far enough to run anything
+		return nil // its process lives, or never got far enough to run anything
 	}
 	defer func() { _ = lock.Close() }()
 	w := &Workspace{dir: dir}
 	if w.runner, err = os.OpenRoot(w.runnerDir()); err != nil {
-		return nil //nolint:nilerr // nothing has run there
+		return nil // nothing has run there
 	}
 	defer func() { _ = w.runner.Close() }()
 	if err := w.clearInterrupted(); err != nil || !temporary {
