@@ -1,10 +1,7 @@
 package runner
 
 import (
-	"errors"
-	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,7 +10,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
-	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // Tool is whose defaults apply.
@@ -51,13 +47,14 @@ type Options struct {
 	ReconcilePeriod *time.Duration
 	// RunTimeout is the deadline of a run where watches.yaml gives none; zero means none.
 	RunTimeout time.Duration
-	// MaxConcurrentReconciles bounds the runs of one kind at one time. Default: the number of CPUs.
+	// MaxConcurrentReconciles bounds the runs of one kind at one time; less than 1 is taken for 1. Default: the number
+	// of CPUs.
 	MaxConcurrentReconciles int
 	// MaxConcurrentRuns bounds the runs of all kinds together. Zero: as many as the CPUs and the memory limit of the
 	// container bear, and each kind may have one nevertheless.
 	MaxConcurrentRuns int
 	// GracefulShutdownTimeout is how long running plays and releases may go on after the process was asked to end.
-	// Default 30 s.
+	// Negative: as long as they need. Default 30 s.
 	GracefulShutdownTimeout time.Duration
 	// SuppressOverrideValues keeps the values of overrideValues out of events.
 	SuppressOverrideValues bool
@@ -75,7 +72,7 @@ type Options struct {
 
 // AnsibleOptions are the settings for playbooks and roles.
 type AnsibleOptions struct {
-	Verbosity         int    // number of v's for ansible-playbook. Default 2
+	Verbosity         int    // number of v's for ansible-playbook, 0 to 7; others are taken for the nearest. Default 2
 	RolesPath         string // searched for roles before what the environment says
 	CollectionsPath   string // searched for collections before what the environment says
 	Args              string // further arguments for every ansible-playbook
@@ -92,9 +89,9 @@ type AnsibleOptions struct {
 type LeaderElectionOptions struct {
 	Enabled       bool
 	ID            string        // name of the Lease; required when enabled
-	Namespace     string        // of the Lease; empty means the pod's own
-	LeaseDuration time.Duration // default 15 s
-	RenewDeadline time.Duration // default 10 s
+	Namespace     string        // of the Lease; empty means the pod's own, and is an error outside of one
+	LeaseDuration time.Duration // default 15 s; longer than RenewDeadline
+	RenewDeadline time.Duration // default 10 s; longer than 2.4 s
 }
 
 // MetricsOptions are the settings of the metrics server.
@@ -146,44 +143,4 @@ func (o *Options) budget() *budget.Budget {
 		return budget.New(o.MaxConcurrentRuns, clock.RealClock{})
 	}
 	return budget.New(budget.Default(runtime.GOMAXPROCS(0), budget.MemoryLimit()), clock.RealClock{}, budget.Reserve)
-}
-
-// Validate returns what is wrong with the options, all problems in one error.
-func (o *Options) Validate() error {
-	var errs []error
-	if o.Metrics.RequireRBAC && !o.Metrics.Secure {
-		errs = append(errs, errors.New("--metrics-secure flag is required when --metrics-require-rbac is present"))
-	}
-	if o.LeaderElection.Enabled && o.LeaderElection.ID == "" {
-		errs = append(errs, errors.New("--leader-elect needs --leader-election-id, the name of the Lease that replicas share"))
-	}
-	switch strings.ToLower(o.Ansible.LogEvents) {
-	case "nothing", "tasks", "everything":
-	default:
-		errs = append(errs, fmt.Errorf("--ansible-log-events is %q; use nothing, tasks or everything", o.Ansible.LogEvents))
-	}
-	switch watches.Executor(o.Ansible.Executor) {
-	case watches.ExecutorDirect, watches.ExecutorRunner:
-	default:
-		errs = append(errs, fmt.Errorf("--ansible-executor is %q; use direct or runner", o.Ansible.Executor))
-	}
-	if o.Ansible.ProxyPort < 0 || o.Ansible.ProxyPort > 65535 {
-		errs = append(errs, fmt.Errorf("--proxy-port is %d; use 0 for any free port, or 1 to 65535", o.Ansible.ProxyPort))
-	}
-	if o.MaxConcurrentRuns < 0 {
-		errs = append(errs, fmt.Errorf("--max-concurrent-runs is %d; use 0 for as many as the machine bears, or a positive number", o.MaxConcurrentRuns))
-	}
-	if !isOff(o.Metrics.UserAddress) && !isLoopback(o.Metrics.UserAddress) {
-		errs = append(errs, fmt.Errorf("--user-metrics-bind-address is %q; use 0 for none, or an address of loopback like 127.0.0.1:5050", o.Metrics.UserAddress))
-	}
-	if o.Ansible.ProxySidecarPort < 0 || o.Ansible.ProxySidecarPort > 65535 {
-		errs = append(errs, fmt.Errorf("--proxy-sidecar-port is %d; use 0 for none, or 1 to 65535", o.Ansible.ProxySidecarPort))
-	}
-	if o.RunTimeout < 0 {
-		errs = append(errs, fmt.Errorf("--run-timeout is %s; use 0 for none or a positive duration", o.RunTimeout))
-	}
-	if o.Ansible.ArtifactsMaxBytes < 0 {
-		errs = append(errs, fmt.Errorf("--artifacts-max-bytes is %d; use 0 to keep none", o.Ansible.ArtifactsMaxBytes))
-	}
-	return errors.Join(errs...)
 }

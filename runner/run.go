@@ -30,10 +30,16 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Validate(); err != nil {
 		return &InvalidError{err}
 	}
+	for _, warning := range o.settle() {
+		o.Log.Info("Check the settings", "warning", warning)
+	}
 	file, err := watches.Load(o.WatchesFile, watches.Options{})
 	logWarnings(o, file.Warnings)
 	if err != nil {
 		return &InvalidError{err}
+	}
+	if err := preflight(o, hasPlaybooks(file)); err != nil {
+		return err
 	}
 	if os.Getpid() == 1 { // in a container without an init, orphans of playbooks are ours to bury
 		go process.Reap(ctx, clock.RealClock{})
@@ -121,7 +127,7 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, err
 	}
-	gate := controller.Gate{Discovery: lister, Mapper: mgr.GetRESTMapper(), Tick: time.After}
+	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
 	controllers := controller.New(mgr, gate, configs)
 	for _, c := range controllers {
 		if err := mgr.Add(c); err != nil {
@@ -136,10 +142,14 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	return servers.list(), addProbes(mgr, controllers, configs)
 }
 
+// hasPlaybooks reports whether a watch has a playbook or role.
+func hasPlaybooks(file watches.File) bool {
+	return slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" })
+}
+
 // newProxy makes the API endpoint for playbooks; nil when there are neither playbooks nor sidecars to serve.
 func newProxy(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry) (*proxy.Proxy, error) {
-	playbooks := slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" })
-	if !playbooks && o.Ansible.ProxySidecarPort == 0 {
+	if !hasPlaybooks(file) && o.Ansible.ProxySidecarPort == 0 {
 		return nil, nil
 	}
 	kinds, err := metadata.NewForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
@@ -206,4 +216,4 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 }
 
 // shareOf is how much of the time for a graceful end runs get; the rest is for writing down that they were ended.
-func shareOf(grace time.Duration) time.Duration { return grace * 3 / 4 }
+func shareOf(grace time.Duration) time.Duration { return grace / 4 * 3 }

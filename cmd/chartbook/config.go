@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -29,10 +30,39 @@ func loadConfig(kubeconfig, context string) (*rest.Config, error) {
 	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	switch {
 	case clientcmd.IsEmptyConfig(err):
-		return nil, fmt.Errorf("find the cluster: %w", errNoCluster)
+		return nil, fmt.Errorf("find the cluster: %w", noCluster(context))
 	case err != nil:
-		return nil, fmt.Errorf("find the cluster: %w", err)
+		return nil, fmt.Errorf("find the cluster%s: %w", named(kubeconfig, context), err)
 	}
 	cfg.QPS = -1
 	return cfg, nil
+}
+
+// noCluster says why nothing leads to a cluster: a kubeconfig of the environment that is not there counts for none.
+func noCluster(context string) error {
+	if list := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); list != "" {
+		return fmt.Errorf("the environment variable KUBECONFIG names no kubeconfig that is there and says where a cluster is: %s", list)
+	}
+	if context != "" {
+		return fmt.Errorf("--context is %s, but there is no kubeconfig; set --kubeconfig or KUBECONFIG", context)
+	}
+	return errNoCluster
+}
+
+// named says which flags or variables the way to the cluster came from.
+func named(kubeconfig, context string) string {
+	var from []string
+	switch list := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); {
+	case kubeconfig != "":
+		from = append(from, "--kubeconfig")
+	case list != "":
+		from = append(from, "KUBECONFIG="+list)
+	}
+	if context != "" {
+		from = append(from, "--context")
+	}
+	if len(from) == 0 {
+		return ""
+	}
+	return " by " + strings.Join(from, " and ")
 }

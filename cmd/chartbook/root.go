@@ -35,6 +35,8 @@ events and metrics.`,
 		SilenceUsage:  true,
 		RunE:          showHelp,
 	}
+	root.Version = versionLine(tool)
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpCommand(newHelpCommand())
 	root.AddCommand(newRunCommand(tool), newValidateCommand(), newVersionCommand(tool))

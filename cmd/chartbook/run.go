@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/chartbook-operator/chartbook/runner"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // runFlags are the flags of `run` that are not options of the runner under the same name.
@@ -66,7 +67,7 @@ Environment variables:
 }
 
 func (f *runFlags) run(cmd *cobra.Command) error {
-	f.options.Log = newLog(f.zap, os.Stderr)
+	f.options.Log = quiet(newLog(f.zap, os.Stderr))
 	adopt(f.options.Log)
 	f.options.Version, f.options.Commit = version, commit
 	f.warn(cmd.Flags())
@@ -81,6 +82,10 @@ func (f *runFlags) operate(flags *pflag.FlagSet) error {
 	f.report(flags)
 	config, err := loadConfig(f.kubeconfig, f.context)
 	if err != nil {
+		// A wrong watches file is told first: nothing else helps before it is mended.
+		if _, wrong := watches.Load(f.options.WatchesFile, watches.Options{}); wrong != nil {
+			return &usageError{wrong}
+		}
 		return err
 	}
 	f.options.RESTConfig = config
@@ -149,6 +154,9 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	}
 	if list, ok := os.LookupEnv("WATCH_NAMESPACE"); ok {
 		f.options.Namespaces = runner.ParseNamespaces(list)
+		if strings.TrimSpace(list) != "" && len(f.options.Namespaces) == 0 {
+			f.options.Log.Info("Check the settings", "warning", fmt.Sprintf("WATCH_NAMESPACE is %q, which names no namespace: all are watched", list))
+		}
 	}
 	return f.options.Validate()
 }
@@ -214,7 +222,7 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 
 func (f *runFlags) bindAnsible(flags *pflag.FlagSet) {
 	o := &f.options.Ansible
-	flags.IntVar(&o.Verbosity, "ansible-verbosity", o.Verbosity, "number of v's for ansible-playbook")
+	flags.IntVar(&o.Verbosity, "ansible-verbosity", o.Verbosity, "number of v's for ansible-playbook, 0 to 7")
 	flags.StringVar(&o.RolesPath, "ansible-roles-path", o.RolesPath, "where to look for roles; replaces ANSIBLE_ROLES_PATH")
 	flags.StringVar(&o.CollectionsPath, "ansible-collections-path", o.CollectionsPath, "where to look for collections; replaces ANSIBLE_COLLECTIONS_PATH")
 	flags.StringVar(&o.Args, "ansible-args", o.Args, "further arguments for every ansible-playbook, like '--vault-password-file /path'")

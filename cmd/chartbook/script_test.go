@@ -59,6 +59,15 @@ func prepare(env *testscript.Env) error {
 		return fmt.Errorf("find the port that is taken: %w", err)
 	}
 	env.Setenv("TAKEN_PORT", port)
+	free, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("find a free port: %w", err)
+	}
+	free.Close()
+	if _, port, err = net.SplitHostPort(free.Addr().String()); err != nil {
+		return fmt.Errorf("find a free port: %w", err)
+	}
+	env.Setenv("FREE_PORT", port)
 	return os.WriteFile(filepath.Join(env.WorkDir, "dead.kubeconfig"), []byte(deadKubeconfig), 0o600)
 }
 

@@ -22,12 +22,17 @@ func newVersionCommand(tool runner.Tool) *cobra.Command {
 		Short: "Print the version",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version: %q, commit: %q, kubernetes version: %q, helm version: %q, go version: %q, GOOS: %q, GOARCH: %q\n",
-				tool, version, commit, moduleVersion("k8s.io/client-go"), moduleVersion("helm.sh/helm/v3"),
-				runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine(tool))
 			return err
 		},
 	}
+}
+
+// versionLine is what the command version and the flag --version print.
+func versionLine(tool runner.Tool) string {
+	return fmt.Sprintf("%s version: %q, commit: %q, kubernetes version: %q, helm version: %q, go version: %q, GOOS: %q, GOARCH: %q",
+		tool, version, commit, moduleVersion("k8s.io/client-go"), moduleVersion("helm.sh/helm/v3"),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // moduleVersion returns the version of a module that is linked in.

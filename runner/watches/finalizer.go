@@ -1,6 +1,10 @@
 package watches
 
 import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -87,6 +91,9 @@ func (e *entry) exampleFinalizer() string {
 // reservedVariables are set for every run and cannot be set in the file.
 var reservedVariables = []string{"chartbook_run"}
 
+// variableForm is how Ansible's variables are called.
+var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
 // variables reads extra variables. A null is none.
 func (d *decoder) variables(n *yaml.Node, path string) map[string]any {
 	if null(n) {
@@ -97,6 +104,12 @@ func (d *decoder) variables(n *yaml.Node, path string) map[string]any {
 		return nil
 	}
 	vars, _ := d.anyValue(n, path, 0).(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		if !variableForm.MatchString(name) {
+			d.warnf(n, join(path, strconv.Quote(name)), "use letters, digits and underscores, no digit first",
+				"%s: %q is no name of a variable, so that no playbook can use it", path, name)
+		}
+	}
 	for _, name := range reservedVariables {
 		if _, ok := vars[name]; ok {
 			d.failf(n, join(path, name), "choose another name", "%s: the operator itself sets %s", path, name)

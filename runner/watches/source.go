@@ -1,7 +1,6 @@
 package watches
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,7 +21,7 @@ type source struct {
 func newSource(name string, data []byte, lookup func(string) (string, bool)) (source, *Problem) {
 	start := Position{File: name, Line: 1, Column: 1}
 	if len(data) > maxFile {
-		return source{}, &Problem{Position: start, Message: fmt.Sprintf("the file has %d bytes, which is over the limit of %d", len(data), maxFile)}
+		return source{}, &Problem{Position: start, Message: "the file has more than 1 MiB, which is the limit"}
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	s := source{name: name, original: newLineTable(text, editorBreak)}

@@ -35,11 +35,14 @@ func refuse(reason, format string, args ...any) *Refusal {
 }
 
 // under puts a key or index before the path of a refusal that comes up from below. The path is made on the way up, so
-// that resources without fault pay nothing for it.
+// that resources without fault pay nothing for it. Of a long path the middle goes.
 func (r *Refusal) under(segment string) *Refusal {
-	const longest = 512
+	const longest, end = 160, 60
+	if len(r.Path) > longest {
+		begin, rest := r.Path[:end], r.Path[len(r.Path)-end:]
+		r.Path = strings.ToValidUTF8(begin, "") + "..." + strings.ToValidUTF8(rest, "")
+	}
 	switch {
-	case len(r.Path) > longest: // long enough to find the place
 	case r.Path == "" || strings.HasPrefix(r.Path, "["):
 		r.Path = segment + r.Path
 	default:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"syscall"
 )
 
 // relative is a living process that belongs to a run.
@@ -31,6 +32,39 @@ func descendants(root int, mark string) []relative {
 			belongs[p.pid] = true
 		}
 	}
+	return family(rest, belongs)
+}
+
+// leftovers returns the living processes of this user that carry one of the marks, and their descendants. This process
+// itself is none, whatever it was started with.
+func leftovers(marks map[string]bool) []relative {
+	self := os.Getpid()
+	var rest []relative
+	belongs := map[int]bool{}
+	for _, p := range processes() {
+		if p.zombie || p.pid == self || !ownedByUs(p.pid) {
+			continue
+		}
+		rest = append(rest, p)
+		if slices.ContainsFunc(environOf(p.pid), func(entry []byte) bool { return marks[string(entry)] }) {
+			belongs[p.pid] = true
+		}
+	}
+	return family(rest, belongs)
+}
+
+// ownedByUs reports whether a process runs as the user that this process runs as.
+func ownedByUs(pid int) bool {
+	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(pid)))
+	if err != nil {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(owner.Uid) == os.Geteuid()
+}
+
+// family returns those of rest that belong, and their descendants. It uses up its arguments.
+func family(rest []relative, belongs map[int]bool) []relative {
 	var found []relative
 	for {
 		before := len(rest)
@@ -106,12 +140,14 @@ func parseStat(pid int, text []byte) (relative, bool) {
 // hasMark reports whether a process was started with mark in its environment. That of other users' processes
 // cannot be read.
 func hasMark(pid int, mark string) bool {
-	if mark == "" {
-		return false
-	}
+	return mark != "" && slices.ContainsFunc(environOf(pid), func(entry []byte) bool { return string(entry) == mark })
+}
+
+// environOf returns the environment that a process was started with, NAME=value each; empty if it cannot be read.
+func environOf(pid int) [][]byte {
 	environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 	if err != nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(bytes.Split(environ, []byte{0}), func(entry []byte) bool { return string(entry) == mark })
+	return bytes.Split(environ, []byte{0})
 }

@@ -15,7 +15,7 @@ import (
 // environment maps names to values.
 type environment map[string]string
 
-// newEnvironment reads NAME=value entries; of several for one name the last counts.
+// newEnvironment reads NAME=value entries; of several for one name the last counts. Relative paths become absolute.
 func newEnvironment(entries []string) environment {
 	env := environment{}
 	for _, entry := range entries {
@@ -23,6 +23,7 @@ func newEnvironment(entries []string) environment {
 			env[name] = value
 		}
 	}
+	env.absolutePaths()
 	return env
 }
 

@@ -42,6 +42,9 @@ func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
 		note:          filepath.Join(w.runningDir(), segment(job.ID)),
 		hasKubeconfig: job.Kubeconfig != nil,
 	}
+	if err := w.endAbandoned(); err != nil {
+		return nil, err
+	}
 	vars, err := extraVars(job.Inputs)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// CheckArgs returns what is wrong with the text of --ansible-args; nil if it can be split into arguments.
+func CheckArgs(text string) error {
+	_, err := splitArgs(text)
+	return err
+}
+
 // splitArgs splits the text of --ansible-args into words as the old operator did: one pair of enclosing single
 // quotes goes, the rest follows the rules of a POSIX shell without expansions.
 func splitArgs(text string) ([]string, error) {

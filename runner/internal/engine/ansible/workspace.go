@@ -24,10 +24,12 @@ import (
 //	tmp/              TMPDIR of all runs; emptied when the workspace is opened and closed
 //	lock              held by the process
 //
-// and nothing that others can read. What a killed predecessor left is wiped when it is opened, its artifacts kept.
+// and nothing that others can read. What a killed predecessor left is ended and wiped when it is opened, its artifacts
+// kept; see also [Workspace.endAbandoned].
 type Workspace struct {
 	dir       string
-	temporary bool // made for this process alone
+	siblings  string // where other workspaces may be; empty if the place was chosen for this one
+	temporary bool   // made for this process alone
 	lock      *os.File
 	runner    *os.Root // where the files of runs are
 	artifacts *artifactStore
@@ -35,7 +37,14 @@ type Workspace struct {
 
 	mu       sync.Mutex // guards the making and removing of directories that resources share
 	littered bool       // killed modules may have left something; guarded by mu
+
+	abandoned sync.Mutex // guards alone
+	alone     bool       // what killed operators left beside it has been ended
 }
+
+// sharedName is the name of the workspace in the directory for temporary files. Those that had to evade are called
+// sharedName-*.
+const sharedName = "ansible-operator"
 
 // DefaultArtifactBytes is a good budget for the artifacts of all runs.
 const DefaultArtifactBytes = 256 << 20
@@ -47,19 +56,9 @@ var errBusy = errors.New("another process uses it")
 // artifacts; zero keeps none. With an empty dir it is "ansible-operator" in the directory for temporary files, or,
 // where that belongs to someone else, a new directory that goes away with Close.
 func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
-	w := &Workspace{dir: dir}
-	if dir == "" {
-		w.dir = filepath.Join(os.TempDir(), "ansible-operator")
-	}
-	err := w.take()
-	if err != nil && dir == "" {
-		if w.dir, err = os.MkdirTemp("", "chartbook-"); err == nil {
-			w.temporary = true
-			err = w.take()
-		}
-	}
+	w, err := takeWorkspace(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open workspace %s: %w", w.dir, err)
+		return nil, err
 	}
 	if err := w.prepare(artifactBytes); err != nil {
 		return nil, errors.Join(fmt.Errorf("open workspace %s: %w", w.dir, err), w.Close())
@@ -67,32 +66,74 @@ func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
 	return w, nil
 }
 
+func takeWorkspace(dir string) (*Workspace, error) {
+	if dir != "" {
+		path, err := filepath.Abs(dir)
+		w := &Workspace{dir: path}
+		if err == nil {
+			err = w.take()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("open workspace %s: %w", dir, err)
+		}
+		return w, nil
+	}
+	temp, err := tempDir()
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{dir: filepath.Join(temp, sharedName), siblings: temp}
+	if w.take() == nil {
+		return w, nil
+	}
+	w.temporary = true
+	if w.dir, err = os.MkdirTemp(temp, sharedName+"-"); err == nil {
+		err = w.take()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make a private directory in %s: %w; set TMPDIR to a directory that this user can write to", temp, err)
+	}
+	return w, nil
+}
+
+// tempDir returns the absolute path of the directory for temporary files, which is made if need be.
+func tempDir() (string, error) {
+	dir, err := filepath.Abs(os.TempDir())
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("open the directory for temporary files, which the environment variable TMPDIR names: %w", err)
+	}
+	return dir, nil
+}
+
 // take makes the directory private to this process.
 func (w *Workspace) take() error {
 	if err := os.MkdirAll(w.dir, 0o700); err != nil {
 		return err
 	}
-	info, err := os.Lstat(w.dir)
-	if err != nil {
-		return err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() {
+	if !ownDir(w.dir) {
 		return errors.New("it is not a directory of this user")
 	}
-	if err := os.Chmod(w.dir, 0o700); err != nil { //nolint:gosec // a directory needs the x
-		return err
+	err := os.Chmod(w.dir, 0o700) //nolint:gosec // a directory needs the x
+	if err == nil {
+		w.lock, err = holdLock(w.dir, os.O_CREATE)
 	}
-	lock, err := os.OpenFile(filepath.Join(w.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	return err
+}
+
+// holdLock takes the lock of a workspace. The kernel gives it back when the process ends, however that happens.
+func holdLock(dir string, flags int) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, "lock"), flags|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = lock.Close()
-		return errBusy
+		return nil, errBusy
 	}
-	w.lock = lock
-	return nil
+	return lock, nil
 }
 
 func (w *Workspace) prepare(artifactBytes int64) error {
@@ -106,7 +147,7 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 	if w.runner, err = os.OpenRoot(w.runnerDir()); err != nil {
 		return err
 	}
-	if err := w.wipeInterrupted(); err != nil {
+	if err := w.clearInterrupted(); err != nil {
 		return err
 	}
 	if err := installPlugins(w.dir); err != nil {
@@ -114,28 +155,6 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 	}
 	w.artifacts, err = openArtifacts(w.runnerDir(), artifactBytes, w.prune)
 	return err
-}
-
-// wipeInterrupted removes the private files of runs that a former process could not end.
-func (w *Workspace) wipeInterrupted() error {
-	entries, err := os.ReadDir(w.runningDir())
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		note := filepath.Join(w.runningDir(), entry.Name())
-		resource, err := os.ReadFile(note)
-		if err != nil {
-			return err
-		}
-		if len(resource) > 0 { // else the process was killed while it wrote the note, before any other file
-			w.wipe(string(resource))
-		}
-		if err := os.Remove(note); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Close gives the workspace up. No run may be under way.
