@@ -16,6 +16,8 @@ type record struct {
 	terminating bool
 	owners      []ownerKey // empty for what belongs to nobody here; then nothing below is known
 	digest      digest
+	followers   []ownerKey // those of the owners that follow the status
+	status      digest     // known if there are followers
 }
 
 // newRecord reduces an object to what is kept of it.
@@ -30,6 +32,7 @@ func newRecord(obj *unstructured.Unstructured, primaries []*Primary) *record {
 	}
 	if len(own.owners) > 0 {
 		r.digest = digestOf(obj, own)
+		r.followers, r.status = followed(obj, own.owners, primaries)
 	}
 	return r
 }
@@ -45,4 +48,5 @@ type change struct {
 	version string
 	why     Why
 	owners  []ownerKey
+	listed  bool // a list showed the child for the first time
 }
