@@ -39,14 +39,25 @@ func (c children) Complete(primary schema.GroupVersionKind) bool {
 }
 
 // OnChange implements [controller.Children].
-func (c children) OnChange(p controller.Primary, wake func(types.NamespacedName)) {
+func (c children) OnChange(p controller.Primary, wake func(owner types.NamespacedName, why string)) {
 	c.AddPrimary(dependents.Primary{
 		GVK:                p.GVK,
 		ClusterScoped:      !p.Namespaced,
 		WatchClusterScoped: p.WatchClusterScoped,
 		Blacklist:          p.Blacklist,
-		Wake:               func(owner types.NamespacedName, _ engine.Child, _ dependents.Why) { wake(owner) },
+		FollowStatus:       p.FollowStatus,
+		Wake: func(owner types.NamespacedName, child engine.Child, why dependents.Why) {
+			wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
+		},
 	})
+}
+
+// childNews says in words what happened to a child.
+var childNews = map[dependents.Why]string{
+	dependents.Edited:        "was changed",
+	dependents.Deleted:       "was deleted",
+	dependents.StatusChanged: "has another status",
+	dependents.Appeared:      "was created",
 }
 
 // watchable is the registry as the proxy sees it.

@@ -99,7 +99,8 @@ type Children interface {
 	// Complete reports whether every kind that runs of primary made can be watched.
 	Complete(primary schema.GroupVersionKind) bool
 	// OnChange registers what to do when a child of a resource of kind primary was edited or deleted.
-	OnChange(primary Primary, wake func(types.NamespacedName))
+	// why says in a sentence what happened.
+	OnChange(primary Primary, wake func(owner types.NamespacedName, why string))
 }
 
 // Primary describes a watched kind to [Children].
@@ -108,6 +109,8 @@ type Primary struct {
 	Namespaced         bool
 	WatchClusterScoped bool
 	Blacklist          []schema.GroupVersionKind
+	// FollowStatus says of which kinds of children the status counts, too. Nil for none.
+	FollowStatus func(child schema.GroupKind) bool
 }
 
 // Events records events about a resource.
