@@ -26,6 +26,15 @@ func (n *news) add(later news) {
 	}
 }
 
+// told forgets what a run was told. What changed is told again until a good run: a run that failed, or that waits, has not
+// dealt with it, and a playbook that looks at it must not miss it.
+func (n *news) told(outcome engine.Outcome) {
+	n.trigger, n.sentence = "", ""
+	if outcome.OK() {
+		n.paths = fieldpath.Set{}
+	}
+}
+
 // reason says in a sentence for people why a run with a trigger happens.
 func (n news) reason(trigger engine.Trigger) string {
 	changed := n.paths.Sentence()

@@ -55,6 +55,7 @@ func TestRunsAreToldWhatChanged(t *testing.T) {
 	s.change(engine.TriggerSpec, changedPaths("spec.size"))
 	s.reconcile(t)
 	outcome = engine.Transient
+	s.notes.news.add(thing, news{trigger: engine.TriggerSpec, sentence: "it was created"}) // more urgent than what follows
 	s.change(engine.TriggerSpec, changedPaths("spec.image"))
 	s.reconcile(t)
 	outcome = engine.Succeeded
