@@ -68,7 +68,6 @@ func TestTriggerChoosesAndTells(t *testing.T) {
 	})
 	o.start()
 	thing := o.create(gvk, "thing", map[string]any{"size": int64(3), "color": "red"})
-	o.eventually(gvk, "thing", toldWhy("spec: the resource was created", ""))
 	o.eventually(gvk, "thing", ready)
 
 	o.edit(thing, set("blue", "spec", "color"))
@@ -119,8 +118,11 @@ func TestChildStatusWakesOwner(t *testing.T) {
 
 	o.patchStatus(part, "thing", set("Done", "status", "phase"))
 	done := time.Now()
+	o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {
+		return testkit.HasCondition(obj, "Reconciling", "True")
+	})
+	t.Logf("the run began %s after the part was done", time.Since(done))
 	o.eventually(gvk, "thing", ready)
-	t.Logf("ready %s after the part was", time.Since(done))
 	o.eventually(gvk, "thing", toldWhy("dependent: Part thing has another status", ""))
 
 	// Somebody else makes a child of the thing.
