@@ -83,6 +83,8 @@ func (w *waker) handler(filter changeFilter, seen sightings, active *activeRuns)
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
 			seen.exists(e.ObjectNew)
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again between two events
+				w.notes.news.take(keyOf(e.ObjectNew))
+				w.tell(keyOf(e.ObjectNew), foundNews(engine.TriggerSpec, false))
 				w.add(q, keyOf(e.ObjectNew), engine.TriggerSpec)
 				return
 			}
