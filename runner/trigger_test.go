@@ -55,7 +55,9 @@ func (o *operator) runsOf(name string) int {
 }
 
 func label(key, value string) func(*unstructured.Unstructured) {
-	return func(obj *unstructured.Unstructured) { _ = unstructured.SetNestedField(obj.Object, value, "metadata", "labels", key) }
+	return func(obj *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(obj.Object, value, "metadata", "labels", key)
+	}
 }
 
 // A watch chooses what wakes (UP D8), and a playbook is told what did and what changed (UP E8).
