@@ -63,7 +63,7 @@ type children struct {
 }
 
 // OnChange implements [controller.Children].
-func (c children) OnChange(p controller.Primary, wake func(types.NamespacedName)) {
+func (c children) OnChange(p controller.Primary, wake func(owner types.NamespacedName, why string)) {
 	if c.off {
 		return // the registry watches nothing for a kind that it does not know
 	}
@@ -72,7 +72,10 @@ func (c children) OnChange(p controller.Primary, wake func(types.NamespacedName)
 		ClusterScoped:      !p.Namespaced,
 		WatchClusterScoped: p.WatchClusterScoped,
 		Blacklist:          p.Blacklist,
-		Wake:               func(owner types.NamespacedName, _ engine.Child, _ dependents.Why) { wake(owner) },
+		FollowStatus:       p.FollowStatus,
+		Wake: func(owner types.NamespacedName, child engine.Child, why dependents.Why) {
+			wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
+		},
 	})
 }
 
@@ -85,4 +88,12 @@ func (c children) Unwatched(primary schema.GroupVersionKind) []string {
 		}
 	}
 	return out
+}
+
+// childNews says in words what happened to a child.
+var childNews = map[dependents.Why]string{
+	dependents.Edited:        "was changed",
+	dependents.Deleted:       "was deleted",
+	dependents.StatusChanged: "has another status",
+	dependents.Appeared:      "was created",
 }

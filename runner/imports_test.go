@@ -15,7 +15,9 @@ const module = "github.com/chartbook-operator/chartbook"
 // allowed says which packages of this module each package may import. Dependencies point one way: control knows of
 // engines, engines know of processes, and the leaves know nothing. Paths are relative to the module.
 var allowed = map[string][]string{
-	"runner/watches":                    {},
+	"runner/watches":                    {"runner/internal/fieldpath", "runner/internal/condition"},
+	"runner/internal/fieldpath":         {},
+	"runner/internal/condition":         {},
 	"runner/internal/engine":            {},
 	"runner/internal/process":           {},
 	"runner/internal/redact":            {},
@@ -34,7 +36,8 @@ var allowed = map[string][]string{
 	"runner/internal/dependents":        {"runner/internal/engine", "runner/internal/apirecord"},
 	"runner/internal/controller": {
 		"runner/internal/engine", "runner/internal/plan", "runner/internal/input", "runner/internal/status",
-		"runner/internal/observe", "runner/internal/redact", "runner/internal/budget", "runner/watches",
+		"runner/internal/observe", "runner/internal/redact", "runner/internal/budget", "runner/internal/fieldpath",
+		"runner/internal/condition", "runner/watches",
 	},
 	"runner/internal/usermetrics": {"runner/internal/engine"},
 	"runner/internal/testkit":     {},

@@ -324,7 +324,7 @@ func mysqlScenario(t *testing.T, o *operator, _ *outside) {
 	}
 }
 
-// Waiting outcome, external call, a permanent failure.
+// Waiting outcome, external call, waking on the status of a child, a permanent failure.
 func trainingScenario(t *testing.T, o *operator, store *outside) {
 	t.Helper()
 	training := o.sample("ml_v1_trainingjob.yaml")
@@ -340,6 +340,10 @@ func trainingScenario(t *testing.T, o *operator, store *outside) {
 	job, _, _ := unstructured.NestedString(got.Object, "status", "outputs", "job")
 	if _, err := o.get(t.Context(), batchv1.SchemeGroupVersion.WithKind("Job"), job); err != nil {
 		t.Error(err)
+	}
+	// The playbook itself would be back after ten minutes only.
+	if n := o.log.count(`"name":"training"`, `"outcome":"Succeeded"`, `"trigger":"dependent"`); n == 0 {
+		t.Errorf("the end of the Job did not wake its TrainingJob\n%s", o.log.text())
 	}
 	o.edit(training, set("ftp://old/store", "spec", "dataset", "uri"))
 	o.eventually(gvk, "training", func(obj *unstructured.Unstructured) error {

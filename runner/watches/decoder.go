@@ -23,6 +23,8 @@ type decoder struct {
 	nodes    int // values read so far
 	// overrides is what templates in override values are parsed from; see renderOverride.
 	overrides *template.Template
+	// compiled are the errors of the conditions that were compiled so far, by expression: an alias repeats one for nothing.
+	compiled map[string]error
 	// templated are the watches for which the file leaves open whether Jinja in a resource is evaluated.
 	templated []*entry
 }

@@ -102,6 +102,7 @@ func (e *entry) finish() {
 	e.resolveFinalizer()
 	e.checkEffect()
 	e.checkResync()
+	e.checkTrigger()
 	e.readEnvironment()
 	if _, decided := e.set["markUnsafe"]; !decided && e.watch.Chart == "" && e.watch.content() != "" {
 		e.templated = append(e.templated, e)

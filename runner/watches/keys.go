@@ -108,6 +108,7 @@ func commonKeys() []entryKey {
 				{Key: "selector.matchExpressions", Type: "list", Default: "[]", Tools: fromBoth, Content: forAll,
 					Doc: "Conditions on labels: key, operator (In, NotIn, Exists, DoesNotExist) and values."},
 			}, read: readSelector},
+		triggerKey(),
 		{KeyDoc: KeyDoc{Key: "maxConcurrentReconciles", Type: "integer", Default: "the flag --max-concurrent-reconciles", Tools: fromHelm, Content: forAll,
 			Doc: "How many resources of the kind are worked on at one time."},
 			read: readConcurrency},
@@ -168,7 +169,6 @@ func reservedKeys() []entryKey {
 		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
 	}
 	return []entryKey{
-		reserve("trigger", "mapping", forAll, "Which changes start a run."),
 		reserve("related", "list", forAll, "Objects that the spec refers to and that are handed to the run."),
 		reserve("varsFrom", "list", forAnsible, "Variables from Secrets and ConfigMaps."),
 		reserve("valuesFrom", "list", forChart, "Values from Secrets and ConfigMaps."),

@@ -75,6 +75,8 @@ type Watch struct {
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
+	// Trigger says which changes wake a resource. The zero value leaves that to the keys above.
+	Trigger Trigger `json:",omitzero"`
 	// Position is where the entry begins.
 	Position Position
 }

@@ -1,8 +1,7 @@
 package controller
 
 import (
-	"crypto/sha256"
-	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,18 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/fieldpath"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 // annotationPrefix is the prefix of the annotations by which people steer a resource. A change of one of them
 // always counts.
 const annotationPrefix = "chartbook.dev/"
 
-// changeFilter says which changes of a primary resource count, and as what. It is pure.
+// changeFilter says which changes of a primary resource count, and as what. It is pure. See trigger.go for what a watch
+// may say about it.
 type changeFilter struct {
 	selector    labels.Selector
-	annotations bool   // any annotation counts
-	record      string // the annotation in which we keep a record ourselves; it never counts
+	fields      []fieldpath.Path                               // places in the content that count; nil for all
+	labels      watches.Choice                                 // labels that count
+	annotations watches.Choice                                 // annotations that count
+	when        func(old, obj *unstructured.Unstructured) bool // must hold for these to count; nil for always
+	record      string                                         // the annotation in which we keep a record ourselves; it never counts
 }
 
 // triggerOf returns why the step from old to new wakes the resource; ok is false when it does not.
@@ -31,13 +36,13 @@ func (f changeFilter) triggerOf(old, obj *unstructured.Unstructured) (trigger en
 	switch {
 	case obj.GetDeletionTimestamp() != nil:
 		return f.triggerOfDeleted(old, obj)
-	case contentChanged(old, obj):
+	case f.contentCounts(old, obj) && f.holds(old, obj):
 		return engine.TriggerSpec, true
 	case f.matches(old) != f.matches(obj):
 		return engine.TriggerMetadata, true
 	case f.steered(old, obj):
 		return engine.TriggerRequest, true
-	case f.annotations && !equality.Semantic.DeepEqual(f.foreignAnnotations(old), f.foreignAnnotations(obj)):
+	case f.metadataCounts(old, obj) && f.holds(old, obj):
 		return engine.TriggerMetadata, true
 	}
 	return "", false
@@ -116,7 +121,7 @@ func contentChanged(old, obj *unstructured.Unstructured) bool {
 	if before != 0 || after != 0 {
 		return before != after
 	}
-	return contentDigest(old) != contentDigest(obj)
+	return !fieldpath.Equal(contentOf(old), contentOf(obj))
 }
 
 // generationOf returns the generation of a resource's spec; zero for kinds whose generations do not say that.
@@ -127,17 +132,10 @@ func generationOf(obj *unstructured.Unstructured) int64 {
 	return obj.GetGeneration()
 }
 
-// contentDigest is a digest of everything but metadata and status.
-func contentDigest(obj *unstructured.Unstructured) [sha256.Size]byte {
-	content := make(map[string]any, len(obj.Object))
-	for key, value := range obj.Object {
-		if key != "metadata" && key != "status" {
-			content[key] = value
-		}
-	}
-	data, err := json.Marshal(content) // keys come out sorted
-	if err != nil {
-		return [sha256.Size]byte{} // not reached: the object came as JSON
-	}
-	return sha256.Sum256(data)
+// contentOf returns everything but metadata and status.
+func contentOf(obj *unstructured.Unstructured) map[string]any {
+	content := maps.Clone(obj.Object)
+	delete(content, "metadata")
+	delete(content, "status")
+	return content
 }

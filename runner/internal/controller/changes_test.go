@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
 func resource(edits ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
@@ -67,7 +68,7 @@ func TestTriggerOf(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			selector := labels.SelectorFromSet(labels.Set{"app": "web"})
-			filter := changeFilter{selector: selector, annotations: tt.annotations, record: "chartbook.dev/status"}
+			filter := changeFilter{selector: selector, annotations: watches.Choice{All: tt.annotations}, record: "chartbook.dev/status"}
 			got, ok := filter.triggerOf(tt.old, tt.obj)
 			if got != tt.want && (ok || tt.want != "") || ok != (tt.want != "") {
 				t.Errorf("%s: got %q, %v, want %q", tt.reason, got, ok, tt.want)

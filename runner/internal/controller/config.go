@@ -116,7 +116,8 @@ type Children interface {
 	// Unwatched says which children of primary cannot be watched and why, a stable sentence for each kind and place.
 	Unwatched(primary schema.GroupVersionKind) []string
 	// OnChange registers what to do when a child of a resource of kind primary was edited or deleted.
-	OnChange(primary Primary, wake func(types.NamespacedName))
+	// why says in a sentence what happened.
+	OnChange(primary Primary, wake func(owner types.NamespacedName, why string))
 }
 
 // Primary describes a watched kind to [Children].
@@ -125,6 +126,8 @@ type Primary struct {
 	Namespaced         bool
 	WatchClusterScoped bool
 	Blacklist          []schema.GroupVersionKind
+	// FollowStatus says of which kinds of children the status counts, too. Nil for none.
+	FollowStatus func(child schema.GroupKind) bool
 }
 
 // Events records events about a resource.

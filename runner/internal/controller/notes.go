@@ -52,6 +52,8 @@ type notes struct {
 	waiting map[types.NamespacedName]engine.Trigger // noted since the last visit began
 	planned map[types.NamespacedName]appointment
 	ticks   map[types.NamespacedName]tick
+
+	news newsDesk // what runs are told about why they happen
 }
 
 func newNotes() *notes {

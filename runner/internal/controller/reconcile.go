@@ -56,6 +56,7 @@ type visit struct {
 	inputs     string // digest of what the run is made from; empty where nobody asks
 	ran        bool
 	episode    *episode
+	news       news           // what the run is told; given back unless it is a good one
 	secrets    *redact.Values // what must not be told
 
 	waited    time.Duration // from when it was asked for or due
@@ -68,6 +69,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if v.trigger == "" {
 		return r.back(v.key), nil
 	}
+	v.news = r.notes.news.take(v.key)
+	defer func() { r.notes.news.giveBack(v.key, v.news) }()
 	finished := false
 	defer func() { // an error or a panic brings the resource back, for the same cause
 		if err != nil || !finished {
@@ -135,6 +138,7 @@ func (r *reconciler) lookAgain(ctx context.Context, v *visit) (plan.Decision, er
 	if later.due.schedule != "" {
 		v.due = later.due
 	}
+	v.news.add(r.notes.news.take(v.key))
 	return r.look(ctx, v)
 }
 
@@ -238,6 +242,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 	r.notes.forget(v.key)
 	r.forget(v.key)
+	v.news = news{}
 	if r.Forget != nil {
 		r.Forget(ownerNamed(r.Watch.GVK, v.key))
 	}

@@ -15,18 +15,18 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 )
 
-// told is all that a stage says.
-type told struct {
+// outlet is all that a stage says.
+type outlet struct {
 	lines  []string
 	notes  []string
 	counts *prometheus.Registry
 }
 
-func (o *told) Event(_ runtime.Object, event observe.Event) { o.notes = append(o.notes, event.Note) }
+func (o *outlet) Event(_ runtime.Object, event observe.Event) { o.notes = append(o.notes, event.Note) }
 
-func listen(t *testing.T, s *stage) *told {
+func listen(t *testing.T, s *stage) *outlet {
 	t.Helper()
-	o := &told{counts: prometheus.NewRegistry()}
+	o := &outlet{counts: prometheus.NewRegistry()}
 	measures, err := observe.NewMetrics(o.counts, observe.Build{})
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func listen(t *testing.T, s *stage) *told {
 }
 
 // count returns the value of a counter or gauge with a label of this value.
-func (o *told) count(t *testing.T, name, label string) float64 {
+func (o *outlet) count(t *testing.T, name, label string) float64 {
 	t.Helper()
 	families, err := o.counts.Gather()
 	if err != nil {

@@ -44,6 +44,7 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 		return r.notRun(ctx, v, job, err)
 	}
 	result = cancelled(ctx, result)
+	v.news.told(result.Outcome)
 	v.episode.ended(result, job.Attempt, r.Watch.Retry, r.Clock.Now())
 	return r.settle(ctx, v, job, result)
 }
@@ -90,8 +91,9 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 // sees nothing but which resource it is.
 func (r *reconciler) inputs(v *visit, job engine.Job) (map[string]any, error) {
 	run := input.Run{
-		ID: job.ID, Trigger: job.Trigger, Reason: string(job.Trigger), Generation: v.obj.GetGeneration(),
-		Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize, Schedule: v.episode.pending(v.due),
+		ID: job.ID, Trigger: job.Trigger, Reason: v.news.reason(job.Trigger), ChangedPaths: v.news.paths.List(),
+		Generation: v.obj.GetGeneration(), Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize,
+		Schedule: v.episode.pending(v.due),
 	}
 	inputs, err := r.Inputs(v.obj.Object, run)
 	var refusal *input.Refusal

@@ -120,8 +120,12 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		primary := Primary{
 			GVK: config.Watch.GVK, Namespaced: served.Namespaced,
 			WatchClusterScoped: config.Watch.WatchClusterScopedResources, Blacklist: config.Watch.Blacklist,
+			FollowStatus: followsStatus(config.Watch.Trigger.ChildStatus),
 		}
-		config.Children.OnChange(primary, func(key types.NamespacedName) { r.waker.wake(key, engine.TriggerDependent) })
+		config.Children.OnChange(primary, func(key types.NamespacedName, why string) {
+			r.waker.tell(key, news{trigger: engine.TriggerDependent, sentence: why})
+			r.waker.wake(key, engine.TriggerDependent)
+		})
 	}
 	return r
 }

@@ -22,7 +22,6 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
-	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
 // forever is a sync timeout that never comes: a kind that may not be listed yet is no reason to end the process.
@@ -39,6 +38,9 @@ type waker struct {
 	mu    sync.Mutex
 	queue queue // nil until the controller starts
 }
+
+// tell keeps what the next run of key is told. It comes before add, or a visit might miss it.
+func (w *waker) tell(key types.NamespacedName, happened news) { w.notes.news.add(key, happened) }
 
 // wake queues key because of trigger.
 func (w *waker) wake(key types.NamespacedName, trigger engine.Trigger) {
@@ -77,18 +79,24 @@ func (w *waker) handler(filter changeFilter, seen sightings, active *activeRuns)
 	return handler.TypedFuncs[*unstructured.Unstructured, reconcile.Request]{
 		CreateFunc: func(_ context.Context, e event.TypedCreateEvent[*unstructured.Unstructured], q queue) {
 			seen.exists(e.Object)
-			w.add(q, keyOf(e.Object), triggerOfFound(e.Object, e.IsInInitialList))
+			trigger := triggerOfFound(e.Object, e.IsInInitialList)
+			w.tell(keyOf(e.Object), foundNews(trigger, e.IsInInitialList))
+			w.add(q, keyOf(e.Object), trigger)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {
 			seen.exists(e.ObjectNew)
 			if e.ObjectOld.GetUID() != e.ObjectNew.GetUID() { // deleted and made again between two events
+				w.notes.news.take(keyOf(e.ObjectNew))
+				w.tell(keyOf(e.ObjectNew), foundNews(engine.TriggerSpec, false))
 				w.add(q, keyOf(e.ObjectNew), engine.TriggerSpec)
 				return
 			}
 			if filter.cancels(e.ObjectOld, e.ObjectNew) {
 				active.cancel(keyOf(e.ObjectNew))
 			}
-			if trigger, ok := filter.triggerOf(e.ObjectOld, e.ObjectNew); ok {
+			trigger, ok := filter.triggerOf(e.ObjectOld, e.ObjectNew)
+			w.tell(keyOf(e.ObjectNew), filter.news(e.ObjectOld, e.ObjectNew, trigger))
+			if ok {
 				w.add(q, keyOf(e.ObjectNew), trigger)
 			}
 		},
@@ -129,7 +137,10 @@ func nameOf(gvk schema.GroupVersionKind, taken map[string]bool) string {
 
 // start adds a controller for a kind that is served to mgr.
 func (r *reconciler) start(mgr manager.Manager, primaries cache.Cache, name string) error {
-	filter := changeFilter{selector: r.selector, annotations: r.Watch.WatchAnnotationsChanges, record: status.Annotation}
+	filter, err := newChangeFilter(r.Watch, r.selector, r.Log)
+	if err != nil {
+		return err
+	}
 	c, err := controller.New(name, mgr, controller.Options{
 		Reconciler:              r,
 		MaxConcurrentReconciles: r.concurrency(),

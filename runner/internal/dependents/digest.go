@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// This file is the one place that says what counts as a change of a child.
+// This file is the one place that says what counts as a change of what was applied to a child; status.go says when its
+// status does.
 //
 // What counts is what was applied to it for its owner. The API server notes in metadata.managedFields which client
 // set which field, so those who set the mark of ownership (our owner reference, or the annotations) are taken for

@@ -36,6 +36,8 @@ type Primary struct {
 	WatchClusterScoped bool
 	// Blacklist are kinds of children that are not watched.
 	Blacklist []schema.GroupVersionKind
+	// FollowStatus says of which kinds of children the status counts, too. Nil for none.
+	FollowStatus func(child schema.GroupKind) bool
 	// Wake is told that a child of the named resource changed. It must not block.
 	Wake func(owner types.NamespacedName, child engine.Child, why Why)
 }

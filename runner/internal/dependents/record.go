@@ -19,6 +19,8 @@ type record struct {
 	terminating bool
 	owners      []ownerKey // empty for what belongs to nobody here; then nothing below is known
 	applied     applied
+	followers   []ownerKey // those of the owners that follow the status
+	status      digest     // known if there are followers
 }
 
 // newRecord reduces an object to what is kept of it.
@@ -33,6 +35,7 @@ func newRecord(obj *unstructured.Unstructured, primaries []*Primary) *record {
 	}
 	if len(own.owners) > 0 {
 		r.applied = appliedTo(obj, own)
+		r.followers, r.status = followed(obj, own.owners, primaries)
 	}
 	return r
 }
@@ -60,4 +63,5 @@ type change struct {
 	version string
 	why     Why
 	owners  []ownerKey
+	listed  bool // a list showed the child for the first time
 }

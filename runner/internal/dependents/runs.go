@@ -66,15 +66,24 @@ func (w *ownWrites) add(now time.Time, writes []engine.Write) {
 		}
 		if write.ResourceVersion != "" {
 			w.young[ownWrite{uid: write.UID, version: write.ResourceVersion}] = struct{}{}
+			w.young[ownWrite{uid: write.UID, version: anyVersion}] = struct{}{}
 		}
 	}
 }
 
+// has reports whether a change is an own write, or nothing that a run could want to know.
 func (w *ownWrites) has(c change) bool {
+	if c.listed && !w.knows(ownWrite{uid: c.uid, version: anyVersion}) {
+		return true // it was there before
+	}
 	key := ownWrite{uid: c.uid, version: c.version}
 	if c.why == Deleted {
 		key.version = ""
 	}
+	return w.knows(key)
+}
+
+func (w *ownWrites) knows(key ownWrite) bool {
 	_, young := w.young[key]
 	_, old := w.old[key]
 	return young || old
@@ -129,12 +138,15 @@ func (r *Registry) sort(take func() []change) []wake {
 	defer r.mu.Unlock()
 	var wakes []wake
 	for _, c := range take() {
-		if r.own.has(c) {
+		own := r.own.has(c)
+		if own && !c.listed {
 			continue
 		}
 		for _, owner := range c.owners {
 			if active := r.runs[owner]; active != nil {
-				active.wait(c)
+				active.wait(c) // whether it wrote what a list shows is known at its end
+				continue
+			} else if own {
 				continue
 			}
 			wakes = append(wakes, r.wakesOf(owner, c)...)

@@ -54,7 +54,7 @@ func (s *stream) Update(obj any) error {
 	if err != nil {
 		return err
 	}
-	s.registry.deliver(func() []change { return s.put(r) })
+	s.registry.deliver(func() []change { return s.put(r, false) })
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (s *stream) replace(fresh []*record) []change {
 	}
 	for _, r := range fresh {
 		delete(gone, r.name)
-		changes = append(changes, s.put(r)...)
+		changes = append(changes, s.put(r, true)...)
 	}
 	for name := range gone {
 		changes = append(changes, s.remove(name)...)
@@ -107,20 +107,24 @@ func (s *stream) replace(fresh []*record) []change {
 }
 
 // put takes note of an object as it is now. An object that is seen for the first time is no change: either a run
-// made it, or the operator has just begun to look.
-func (s *stream) put(now *record) []change {
+// made it, or the operator has just begun to look; but see status.go. listed says that the object comes from a list.
+func (s *stream) put(now *record, listed bool) []change {
 	before := s.records[now.name]
 	if len(now.owners) > 0 {
 		s.records[now.name] = now
 	} else {
 		delete(s.records, now.name)
 	}
-	if before == nil || now.terminating {
+	switch {
+	case now.terminating:
 		return nil
+	case before == nil:
+		return s.appeared(now, listed)
 	}
 	concerned := before.owners
 	if len(now.owners) > 0 && now.applied.same(before.applied) {
 		concerned = slices.DeleteFunc(slices.Clone(before.owners), func(o ownerKey) bool { return slices.Contains(now.owners, o) })
+		return append(s.change(now, Edited, concerned), s.statusChange(before, now)...)
 	}
 	return s.change(now, Edited, concerned)
 }
