@@ -37,7 +37,7 @@ events and metrics.`,
 	}
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newRunCommand(tool), newValidateCommand(), newVersionCommand(tool))
+	root.AddCommand(newRunCommand(tool), newValidateCommand(), newReleaseFinalizersCommand(), newVersionCommand(tool))
 	addCompletion(root)
 	return root
 }
