@@ -75,6 +75,16 @@ type Watch struct {
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
+	// Related are objects that resources refer to.
+	Related []Related
+	// VarsFrom are variables from Secrets and ConfigMaps, for a playbook or role.
+	VarsFrom []Source
+	// ValuesFrom are values from Secrets and ConfigMaps, for a chart; the spec wins over them.
+	ValuesFrom []Source
+	// VaultPassword is what ansible-playbook decrypts with. Nil for none.
+	VaultPassword *SecretKey
+	// Env is added to the environment of ansible-playbook.
+	Env map[string]string
 	// Position is where the entry begins.
 	Position Position
 }

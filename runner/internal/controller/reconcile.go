@@ -17,6 +17,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
+	"github.com/chartbook-operator/chartbook/runner/internal/redact"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
@@ -54,6 +55,7 @@ type visit struct {
 	inputs     string // digest of what the run is made from; empty where nobody asks
 	ran        bool
 	episode    *episode
+	secrets    *redact.Values // what must not be told
 }
 
 // Reconcile is called for one resource at a time, never twice at once for the same.
@@ -190,6 +192,7 @@ func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstr
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
 	v.obj, v.generation, v.refusal = obj, generationOf(obj), nil
+	v.secrets = &redact.Values{}
 	v.record = status.Read(status.Of(obj))
 	v.episode = r.episodeOf(obj)
 	period, err := plan.Period(obj.GetAnnotations(), r.Watch.ReconcilePeriod, r.Defaults.Period)
@@ -229,6 +232,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 // gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
 func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 	r.notes.forget(v.key)
+	r.Related.Forget(v.key)
 	r.forget(v.key)
 	if r.Forget != nil {
 		r.Forget(ownerNamed(r.Watch.GVK, v.key))
