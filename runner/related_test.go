@@ -27,7 +27,7 @@ func (o *operator) secret(name string, data map[string]any) *unstructured.Unstru
 }
 
 const passwordKeys = `  related:
-    - {apiVersion: v1, kind: ConfigMap, name: "{{ .spec.settings }}", as: settings, optional: true}
+    - {apiVersion: v1, kind: ConfigMap, name: "{{ .spec.settingsName }}", as: settings, optional: true}
   varsFrom:
     - secretKeyRef: {name: "{{ .spec.secretName }}", key: password}
       as: password
@@ -57,7 +57,7 @@ func TestSecretReachesTheRunAndNothingElse(t *testing.T) {
 		options.Ansible.PrivateDir = private
 		options.Ansible.LogEvents = "everything"
 	})
-	thing := o.create(gvk, "thing", map[string]any{"secretName": "db", "settings": "none"})
+	thing := o.create(gvk, "thing", map[string]any{"secretName": "db", "settingsName": "none"})
 	o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {
 		if c, err := testkit.Condition(obj, "Ready"); err != nil || c["reason"] != "RelatedMissing" || !strings.Contains(fmt.Sprint(c["message"]), "Secret db") {
 			return fmt.Errorf("Ready is %v, %v", c, err)

@@ -64,7 +64,7 @@ func readRelated(e *entry, n *yaml.Node, key string) {
 			e.readRelatedField(&r, name, value, path)
 		})
 		if e.errors.count() == failures && e.checkRelated(item, path, r) {
-			e.named(orNode(nodes["as"], item), path+".as", r.As)
+			e.named(orNode(nodes["as"], item), path+".as", r.As, r.Name, r.Namespace)
 			e.watch.Related = append(e.watch.Related, r)
 		}
 	})
@@ -208,9 +208,12 @@ var meaningful = map[string]bool{
 	"environment": true, "lookup": true, "query": true, "q": true, "undef": true,
 }
 
-// named reports a variable's name that cannot be used, or that is given twice.
-func (e *entry) named(n *yaml.Node, path, name string) {
+// named reports a variable's name that cannot be used, or that is given twice, or that every resource which refers to
+// something sets itself by doing so.
+func (e *entry) named(n *yaml.Node, path, name string, from ...Template) {
 	switch {
+	case slices.ContainsFunc(from, func(t Template) bool { return t.reads(name) }):
+		e.failf(n, path, "choose another name", "%s: spec.%s, which names the object, sets a variable %s already", path, name, name)
 	case !variablePattern.MatchString(name):
 		e.failf(n, path, "use letters, digits and underscores", "%s: %q cannot be the name of a variable", path, name)
 	case strings.HasPrefix(name, "ansible_") || strings.HasPrefix(name, "chartbook_") || meaningful[name]:

@@ -28,12 +28,13 @@ var asVariable = target{
 	key: "as",
 	read: func(e *entry, s *Source, n *yaml.Node, path string) {
 		s.As = e.literalValue(n, path)
-		e.named(n, path, s.As)
 	},
 	check: func(e *entry, item *yaml.Node, path string, s Source) {
 		if s.As == "" {
 			e.failf(item, path+".as", "add the name of a variable", "%s has no as", path)
+			return
 		}
+		e.named(item, path+".as", s.As, s.Name, s.Namespace, s.Key)
 	},
 }
 

@@ -119,6 +119,16 @@ func (t Template) MarshalJSON() ([]byte, error) { return json.Marshal(t.text) }
 // Equal reports whether both are written alike.
 func (t Template) Equal(other Template) bool { return t.text == other.text }
 
+// reads reports whether a field below this key of the spec is put in.
+func (t Template) reads(key string) bool {
+	for _, part := range t.parts {
+		if len(part.path) > 1 && part.path[0].key == "spec" && part.path[1].key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // Expand puts the fields of a resource in. found is false when one of them is missing, null or empty, which means
 // that the resource refers to nothing. The error says which field is a list or mapping.
 func (t Template) Expand(obj map[string]any) (text string, found bool, err error) {
