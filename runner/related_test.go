@@ -112,7 +112,7 @@ func (o *operator) absent(gvk schema.GroupVersionKind, private, secret string) {
 		}
 	}
 	err := filepath.WalkDir(private, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		text, err := os.ReadFile(path)
