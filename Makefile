@@ -116,8 +116,15 @@ uninstall: ## Remove the CRDs of the example, and with them all their resources
 deploy: ## Deploy CRDs, rights and the operator from IMG
 	$(KUBECTL) kustomize deploy | sed 's|image: controller:latest|image: $(IMG)|' | $(KUBECTL) apply -f -
 
-# The operator goes last: it has finalizers to run while the resources go.
+# How long "make undeploy" lets the operator clean up after its resources.
+CLEANUP_TIMEOUT ?= 2m
+
+# The resources go first, while the operator cleans up after them. Then it is stopped and lets go of what is left: what could
+# not be cleaned up, and built-in objects, which stay.
 .PHONY: undeploy
-undeploy: ## Remove the operator, its rights and the CRDs
-	$(KUBECTL) delete --ignore-not-found -k deploy/crds
+undeploy: build ## Remove the CRDs with their resources, the operator and its rights
+	-$(KUBECTL) delete --ignore-not-found --timeout=$(CLEANUP_TIMEOUT) -k deploy/crds
+	-$(KUBECTL) --namespace=chartbook-system scale --replicas=0 deployment/chartbook-manager
+	-$(KUBECTL) --namespace=chartbook-system wait --for=delete pod --selector=app.kubernetes.io/component=manager --timeout=$(CLEANUP_TIMEOUT)
+	bin/chartbook release-finalizers --all-namespaces --yes
 	$(KUBECTL) delete --ignore-not-found -k deploy

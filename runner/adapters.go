@@ -1,8 +1,10 @@
 package runner
 
 import (
+	"context"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
+	"github.com/chartbook-operator/chartbook/runner/internal/related"
 )
 
 // access lets the controller open the proxy without knowing it.
@@ -96,4 +99,13 @@ var childNews = map[dependents.Why]string{
 	dependents.Deleted:       "was deleted",
 	dependents.StatusChanged: "has another status",
 	dependents.Appeared:      "was created",
+}
+
+// references lets the controller use the registry of related objects without knowing it.
+type references struct{ *related.Watch }
+
+// Resolve implements [controller.Related].
+func (r references) Resolve(ctx context.Context, obj *unstructured.Unstructured, deleting bool, learn func(...[]byte)) (controller.References, error) {
+	got, err := r.Watch.Resolve(ctx, obj, deleting, learn)
+	return controller.References(got), err
 }

@@ -82,7 +82,7 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	}
 	if f := w.Finalizer; f != nil {
 		config.Finalizer = ansible.Content{Playbook: f.Playbook, Role: f.Role, RoleName: f.RoleName}
-		c.Finalizers = []string{f.Name}
+		c.Finalizers = finalizersOf(w)
 	}
 	if w.Playbook != "" {
 		config.Main.Role, config.Main.RoleName = "", ""
@@ -118,10 +118,12 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
 	c.Engine, c.Tool = made, status.HelmOperator
-	c.Finalizers = releaseFinalizers
+	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w, w.Chart)
-	c.Inputs = func(obj map[string]any, _ input.Run) (map[string]any, error) { return input.Values(obj, w) }
+	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) {
+		return input.Values(obj, w, run.Given)
+	}
 	return nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
+	"github.com/chartbook-operator/chartbook/runner/internal/related"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
@@ -127,6 +128,9 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, err
 	}
+	if err := addRelated(mgr, o, configs); err != nil {
+		return nil, err
+	}
 	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
 	controllers := controller.New(mgr, gate, configs)
 	for _, c := range controllers {
@@ -145,6 +149,25 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 // hasPlaybooks reports whether a watch has a playbook or role.
 func hasPlaybooks(file watches.File) bool {
 	return slices.ContainsFunc(file.Watches, func(w watches.Watch) bool { return w.Chart == "" })
+}
+
+// addRelated adds the watches on what resources refer to.
+func addRelated(mgr manager.Manager, o Options, configs []controller.Config) error {
+	registry, err := related.New(related.Config{
+		RESTConfig: mgr.GetConfig(), Mapper: mgr.GetRESTMapper(), Log: o.Log.WithName("related"),
+	})
+	if err != nil {
+		return fmt.Errorf("prepare watching related objects: %w", err)
+	}
+	for i := range configs {
+		if configs[i].Watch.Refers() {
+			configs[i].Related = references{registry.Watch(configs[i].Watch)}
+		}
+	}
+	if err := mgr.Add(registry); err != nil {
+		return fmt.Errorf("add the watches on related objects: %w", err)
+	}
+	return nil
 }
 
 // newProxy makes the API endpoint for playbooks; nil when there are neither playbooks nor sidecars to serve.

@@ -37,9 +37,10 @@ events and metrics.`,
 	}
 	root.Version = versionLine(tool)
 	root.SetVersionTemplate("{{.Version}}\n")
+	root.InitDefaultVersionFlag() // for the help text of `chartbook help`, too
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newRunCommand(tool), newValidateCommand(), newVersionCommand(tool))
+	root.AddCommand(newRunCommand(tool), newValidateCommand(), newReleaseFinalizersCommand(), newVersionCommand(tool))
 	addCompletion(root)
 	return root
 }

@@ -20,6 +20,7 @@ type entry struct {
 	node  *yaml.Node
 	watch Watch
 	set   map[string]*yaml.Node // values by key, as far as the file has them
+	names map[string]bool       // variables that references set
 }
 
 // knownKeys finds keys by their lower-case name: the old tools did not mind case.
@@ -100,6 +101,7 @@ func (e *entry) finish() {
 	e.checkKind()
 	e.resolveContent()
 	e.resolveFinalizer()
+	e.checkVariables()
 	e.checkEffect()
 	e.checkResync()
 	e.checkTrigger()

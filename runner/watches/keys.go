@@ -9,11 +9,11 @@ type entryKey struct {
 	read   func(e *entry, n *yaml.Node, key string)
 }
 
-// entryKeys lists the keys of a watch: what is watched and run first, then the common keys, those for Ansible, those for Helm
-// and those that are reserved.
+// entryKeys lists the keys of a watch: what is watched and run first, then the common keys, those for Ansible, those for Helm,
+// those that refer to other objects, and those that are reserved.
 func entryKeys() []entryKey {
 	var all []entryKey
-	for _, group := range [][]entryKey{identityKeys(), commonKeys(), ansibleKeys(), helmKeys(), reservedKeys()} {
+	for _, group := range [][]entryKey{identityKeys(), commonKeys(), ansibleKeys(), helmKeys(), referenceKeys(), reservedKeys()} {
 		all = append(all, group...)
 	}
 	return all
@@ -169,13 +169,8 @@ func reservedKeys() []entryKey {
 		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
 	}
 	return []entryKey{
-		reserve("related", "list", forAll, "Objects that the spec refers to and that are handed to the run."),
-		reserve("varsFrom", "list", forAnsible, "Variables from Secrets and ConfigMaps."),
-		reserve("valuesFrom", "list", forChart, "Values from Secrets and ConfigMaps."),
 		reserve("drift", "off, detect or correct", forAll, "Whether changes from outside are looked for between runs."),
 		reserve("serviceAccountName", "text", forAll, "The account whose rights a run has."),
-		reserve("env", "mapping", forAnsible, "Environment variables of a run."),
-		reserve("vaultPasswordSecretRef", "mapping", forAnsible, "The Secret that holds the vault password."),
 		reserve("wait", "boolean", forChart, "Whether a release waits for its objects to become ready."),
 		reserve("upgrade", "mapping", forChart, "How a release is upgraded, and what follows a failure."),
 		reserve("crds", "Skip, Create or Replace", forChart, "What happens to a chart's CRDs."),

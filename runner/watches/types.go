@@ -77,6 +77,16 @@ type Watch struct {
 	MaxHistory int
 	// Trigger says which changes wake a resource. The zero value leaves that to the keys above.
 	Trigger Trigger `json:",omitzero"`
+	// Related are objects that resources refer to.
+	Related []Related
+	// VarsFrom are variables from Secrets and ConfigMaps, for a playbook or role.
+	VarsFrom []Source
+	// ValuesFrom are values from Secrets and ConfigMaps, for a chart; the spec wins over them.
+	ValuesFrom []Source
+	// VaultPassword is what ansible-playbook decrypts with. Nil for none.
+	VaultPassword *SecretKey
+	// Env is added to the environment of ansible-playbook.
+	Env map[string]string
 	// Position is where the entry begins.
 	Position Position
 }

@@ -31,6 +31,8 @@ type Config struct {
 	UserMetrics UserMetrics
 	// Children watches what runs made; nil when nothing is to be watched.
 	Children Children
+	// Related reads what resources refer to; nil when they refer to nothing.
+	Related Related
 	// Forget is told when a resource is gone; nil for nobody.
 	Forget func(owner engine.Owner)
 	// Tool is the old tool whose conditions are kept.

@@ -16,6 +16,7 @@ var urgency = map[engine.Trigger]int{
 	engine.TriggerMetadata:  6,
 	engine.TriggerRequest:   5,
 	engine.TriggerDependent: 4,
+	engine.TriggerRelated:   4,
 	engine.TriggerSchedule:  3,
 	engine.TriggerRetry:     2,
 	engine.TriggerPeriod:    1,

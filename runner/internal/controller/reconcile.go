@@ -241,6 +241,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 // gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
 func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 	r.notes.forget(v.key)
+	r.Related.Forget(v.key)
 	r.forget(v.key)
 	v.news = news{}
 	if r.Forget != nil {

@@ -85,6 +85,10 @@ func ownerOf(obj *unstructured.Unstructured) engine.Owner {
 	}
 }
 
+func nameOfOwner(owner engine.Owner) types.NamespacedName {
+	return types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}
+}
+
 // ownerNamed returns the identity of a resource that is gone.
 func ownerNamed(gvk schema.GroupVersionKind, key types.NamespacedName) engine.Owner {
 	apiVersion, kind := gvk.ToAPIVersionAndKind()

@@ -26,10 +26,14 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 
 	v.ran = true
 	r.noteInputs(v)
-	job, err := r.job(v, mode)
+	job, err := r.job(ctx, v, mode)
 	var refusal *input.Refusal
+	var lacking *unmet
 	if errors.As(err, &refusal) && mode == engine.Reconcile {
 		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Error()})
+	} else if errors.As(err, &lacking) {
+		v.episode.ended(lacking.result, job.Attempt, r.Watch.Retry, r.Clock.Now())
+		return r.settle(ctx, v, job, lacking.result)
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -63,7 +67,7 @@ func (r *reconciler) graceful(ctx context.Context) (context.Context, context.Can
 }
 
 // job builds what the engine is told.
-func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
+func (r *reconciler) job(ctx context.Context, v *visit, mode engine.Mode) (engine.Job, error) {
 	job := engine.Job{
 		ID:             r.NewID(),
 		Owner:          ownerOf(v.obj),
@@ -79,7 +83,11 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 	if r.Watch.Timeout != nil {
 		job.Timeout = *r.Watch.Timeout
 	}
-	inputs, err := r.inputs(v, job)
+	given, err := r.refer(ctx, v, &job)
+	if err != nil {
+		return job, err
+	}
+	inputs, err := r.inputs(v, job, given)
 	if err != nil {
 		return job, fmt.Errorf("make the inputs of %s: %w", describe(v.obj), err)
 	}
@@ -89,11 +97,11 @@ func (r *reconciler) job(v *visit, mode engine.Mode) (engine.Job, error) {
 
 // inputs turns the resource into inputs. What is refused does not keep a resource from going away: its cleaning run then
 // sees nothing but which resource it is.
-func (r *reconciler) inputs(v *visit, job engine.Job) (map[string]any, error) {
+func (r *reconciler) inputs(v *visit, job engine.Job, given input.Given) (map[string]any, error) {
 	run := input.Run{
 		ID: job.ID, Trigger: job.Trigger, Reason: v.news.reason(job.Trigger), ChangedPaths: v.news.paths.List(),
 		Generation: v.obj.GetGeneration(), Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize,
-		Schedule: v.episode.pending(v.due),
+		Schedule: v.episode.pending(v.due), Given: given,
 	}
 	inputs, err := r.Inputs(v.obj.Object, run)
 	var refusal *input.Refusal
@@ -168,6 +176,7 @@ func (r *reconciler) bracketed(ctx context.Context, job engine.Job, used func() 
 	if r.Children != nil {
 		r.Children.BeginRun(job.Owner)
 	}
+	r.Related.BeginRun(nameOfOwner(job.Owner))
 	over := false
 	defer func() { // an engine that panics must not leave its resource asleep for ever
 		if !over {
@@ -192,6 +201,7 @@ func (r *reconciler) endRun(owner engine.Owner, writes []engine.Write) {
 	if r.Children != nil {
 		r.Children.EndRun(owner, writes)
 	}
+	r.Related.EndRun(nameOfOwner(owner), writes)
 }
 
 // watchChildren watches what a chart made.

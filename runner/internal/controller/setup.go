@@ -116,6 +116,10 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		active:   newActiveRuns(),
 		episodes: map[types.NamespacedName]*episode{},
 	}
+	if config.Related == nil {
+		r.Related = noRelated{}
+	}
+	r.Related.OnChange(func(key types.NamespacedName) { r.waker.wake(key, engine.TriggerRelated) })
 	if config.Children != nil {
 		primary := Primary{
 			GVK: config.Watch.GVK, Namespaced: served.Namespaced,

@@ -34,6 +34,8 @@ func (r *reconciler) unchanged(v *visit) bool {
 		return false
 	case full != nil && *full > 0 && r.Clock.Since(v.lastGood()) >= *full:
 		return false
+	case !r.Related.Complete(v.key):
+		return false // what it refers to may have changed unseen
 	case r.Children != nil && r.Watch.WatchDependentResources:
 		return r.Children.Complete(r.Watch.GVK) // else a child may have changed unseen
 	}

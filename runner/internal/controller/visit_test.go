@@ -69,7 +69,7 @@ func newStage(t *testing.T, run engineFunc, cached, stored *unstructured.Unstruc
 			},
 			Tool: status.AnsibleOperator, RunLog: logr.Discard(), Events: noEvents{}, Metrics: measures,
 			Log: logr.Discard(), Clock: clock, NewID: func() string { return "run" }, Random: func() float64 { return 0 },
-			Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
+			Related: noRelated{}, Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
 		},
 		Client: client, Live: client, selector: labels.Everything(),
 		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},

@@ -30,6 +30,9 @@ type Job struct {
 	Kubeconfig []byte
 	// Env is added to the environment of child processes; it wins over what the operator's own environment says.
 	Env map[string]string
+	// VaultPassword is what content that is encrypted with Ansible Vault is decrypted with; nil for none. Engines of charts
+	// do without.
+	VaultPassword []byte
 	// Redact takes secrets out of a text before it leaves the run: in events, messages, outputs and artifacts. It may
 	// learn further secrets while the run goes on, and is safe for concurrent use. Nil when there are none.
 	Redact func(string) string
@@ -70,6 +73,7 @@ const (
 	TriggerMetadata  Trigger = "metadata"  // a label or annotation changed
 	TriggerRequest   Trigger = "request"   // someone asked for a run by annotation
 	TriggerDependent Trigger = "dependent" // a child was edited or deleted
+	TriggerRelated   Trigger = "related"   // an object that the resource refers to has changed
 	TriggerSchedule  Trigger = "schedule"  // a time of the watch's schedule has come
 	TriggerRetry     Trigger = "retry"     // the run before this one failed or asked to be repeated
 	TriggerPeriod    Trigger = "period"    // the reconcile period is over

@@ -46,7 +46,7 @@ func BenchmarkValues(b *testing.B) {
 	w := watches.Watch{OverrideValues: []watches.OverrideValue{{Key: "image.tag", Value: "1.2.3"}, {Key: "dataDisks[5].sizeGiB", Value: "9"}}}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Values(obj, w); err != nil {
+		if _, err := Values(obj, w, Given{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -27,13 +27,14 @@ type Run struct {
 	Deleting     bool     // the run cleans up
 	Schedule     string   // name of the schedule that the run is for; empty for none
 	CheckMode    bool     // the run must change nothing
+	Given        Given    // from objects that the resource refers to
 }
 
 // ExtraVars returns the variables of a run of a playbook or role for a resource. The resource is not changed and shares
 // nothing with the result. The error is a [*Refusal].
 //
 // Later ones win: the keys of the spec; what the operator sets (ansible_operator_meta, and the resource and its spec as
-// they are, under names made of group and kind); the variables of the watch; those of its finalizer, when the resource
+// they are, under names made of group and kind); what comes from objects that the resource refers to; the variables of the watch; those of its finalizer, when the resource
 // is being deleted; chartbook_run. With markUnsafe Ansible evaluates none of the strings that come from the resource.
 //
 // A spec that is missing or null counts as empty.
@@ -57,6 +58,11 @@ func ExtraVars(obj map[string]any, w watches.Watch, run Run) (map[string]any, er
 	}
 	name := resourceVariable(w.GVK)
 	vars[metaVariable], vars[name], vars[name+"_spec"] = meta(obj, w.MarkUnsafe), whole, spec
+	given, refusal := run.Given.variables()
+	if refusal != nil {
+		return nil, refusal
+	}
+	maps.Copy(vars, given)
 	addVars(vars, w.Vars)
 	if run.Deleting && w.Finalizer != nil {
 		addVars(vars, w.Finalizer.Vars)
@@ -95,17 +101,33 @@ func specVars(spec map[string]any, w watches.Watch) (map[string]any, *Refusal) {
 // that begin with ansible_ are taken for Ansible's: each of its plugins may add to those that say how a host is reached.
 func checkNames(spec map[string]any, variable func(key string) string, w watches.Watch) *Refusal {
 	resource := resourceVariable(w.GVK)
+	taken := givenNames(w)
 	for key := range inOrder(spec) {
 		if strings.Trim(key, " ") == "" {
 			return emptyKey(key)
 		}
 		name := variable(key)
+		if taken[name] {
+			return refuse(ReasonVariableClash, "the operator itself sets %s, from an object that the resource refers to", name).under(shown(key))
+		}
 		reserved := strings.HasPrefix(name, "ansible_") || name == runVariable || name == resource || name == resource+"_spec"
 		if reserved && !w.AllowReservedVariables {
 			return refuse(ReasonReservedVariable, "the key would set the reserved variable %s", name).under(shown(key))
 		}
 	}
 	return nil
+}
+
+// givenNames are the variables that come from objects which a resource refers to, whether or not they are there.
+func givenNames(w watches.Watch) map[string]bool {
+	names := map[string]bool{}
+	for _, related := range w.Related {
+		names[related.As] = true
+	}
+	for _, source := range w.VarsFrom {
+		names[source.As] = true
+	}
+	return names
 }
 
 // resourceVariable names the variable that holds the resource: _group_kind, which for the core group is __kind.

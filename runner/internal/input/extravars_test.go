@@ -283,7 +283,7 @@ func FuzzExtraVars(f *testing.F) {
 		if _, err := json.Marshal(vars); err != nil {
 			t.Error(err)
 		}
-		if _, err := Values(obj, w); err != nil && obj["spec"] == nil {
+		if _, err := Values(obj, w, Given{}); err != nil && obj["spec"] == nil {
 			t.Error(err)
 		}
 	})

@@ -44,7 +44,7 @@ func TestValues(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.reason, func(t *testing.T) {
 			obj := object(t, sample(c.spec))
-			got, err := Values(obj, watches.Watch{OverrideValues: c.overrides})
+			got, err := Values(obj, watches.Watch{OverrideValues: c.overrides}, Given{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestValues(t *testing.T) {
 }
 
 func TestValuesWithoutSpec(t *testing.T) {
-	got, err := Values(map[string]any{"kind": "Sample"}, watches.Watch{})
+	got, err := Values(map[string]any{"kind": "Sample"}, watches.Watch{}, Given{})
 	if err != nil || got == nil || len(got) != 0 {
 		t.Errorf("got %v and the error %v, want empty values", got, err)
 	}
@@ -67,7 +67,7 @@ func TestValuesWithoutSpec(t *testing.T) {
 
 func TestValuesRefuseOtherSpecs(t *testing.T) {
 	for _, spec := range []string{`"text"`, `[1]`, `5`, `true`} {
-		got, err := Values(object(t, sample(spec)), watches.Watch{})
+		got, err := Values(object(t, sample(spec)), watches.Watch{}, Given{})
 		var refusal *Refusal
 		if !errors.As(err, &refusal) || refusal.Reason != ReasonInvalidSpec || refusal.Path != "spec" || got != nil {
 			t.Errorf("spec %s gives %v and the error %v", spec, got, err)

@@ -18,6 +18,7 @@ const (
 	ReasonFinalized       = "Finalized"
 	ReasonDeletionBlocked = "DeletionBlocked"
 	ReasonReleased        = "Released"
+	ReasonRelatedMissing  = "RelatedMissing"
 )
 
 // Reasons of the conditions that the old tools wrote.
@@ -54,6 +55,10 @@ var reasons = []ReasonDoc{
 	{ReasonFinalized, "The finalizer has done its work; another finalizer still holds the resource."},
 	{ReasonReleased, "The resource does not match the selector any more and was cleaned up after; nothing is done for it."},
 	{ReasonDeletionBlocked, "The finalizer failed for good, so the resource stays; the annotation chartbook.dev/skip-finalizer lets it go."},
+
+	{ReasonRelatedMissing, "An object or key that the resource refers to is missing; the run comes when it is there."},
+	{"InvalidReference", "A field of the resource cannot be the name of an object, or what it refers to cannot be used."},
+	{"CrossNamespaceReference", "A field of the resource refers to an object in another namespace, which only the watches file may do."},
 
 	{"VariableClash", "Two keys of the spec become one Ansible variable."},
 	{"EmptyKey", "A key of the spec is empty, which can be no variable."},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -32,8 +33,8 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("split the arguments for ansible-playbook: %w", err)
 	}
-	if err := checkVaultFiles(extraArgs); err != nil {
-		return nil, err
+	if extraArgs, err = withPasswordFiles(extraArgs, newEnvironment(cfg.Environ())); err != nil {
+		return nil, fmt.Errorf("check the arguments for ansible-playbook: %w", err)
 	}
 	e := &Engine{cfg: cfg, extraArgs: extraArgs}
 	if e.executor, err = e.newExecutor(); err != nil {
@@ -133,7 +134,7 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (process.
 	maps.Copy(base, job.Env)
 	call := invocation{
 		playbook:  content.Playbook,
-		extraArgs: e.extraArgs,
+		extraArgs: append(slices.Clip(e.extraArgs), dir.vaultArgs()...),
 		extraVars: dir.extraVars(),
 		verbosity: verbosity(job.Annotations, *e.cfg.Verbosity),
 	}

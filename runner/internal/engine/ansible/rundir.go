@@ -14,6 +14,7 @@ import (
 //
 //	env/extravars      the run's variables
 //	env/kubeconfig     if the job has one
+//	env/vault-password if the job has one
 //	inventory/hosts    if the user has no inventory
 //	project/           the working directory; for a role it holds the play around it
 //	tmp/               Ansible's temporary files
@@ -26,6 +27,7 @@ type runDir struct {
 	note          string // says where the files are, should the operator be killed
 	hasKubeconfig bool
 	abandoned     bool // the run was ended, or killed, and could not clean up
+	hasVault      bool
 }
 
 // What each run has, and what is wiped after it.
@@ -41,6 +43,7 @@ func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
 		resource:      resourcePath(job.Owner),
 		note:          filepath.Join(w.runningDir(), segment(job.ID)),
 		hasKubeconfig: job.Kubeconfig != nil,
+		hasVault:      job.VaultPassword != nil,
 	}
 	if err := w.endAbandoned(); err != nil {
 		return nil, err
@@ -49,7 +52,7 @@ func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.fill(vars, job.Kubeconfig); err != nil {
+	if err := d.fill(vars, job.Kubeconfig, job.VaultPassword); err != nil {
 		d.close()
 		return nil, fmt.Errorf("make the files of the run: %w", err)
 	}
@@ -68,7 +71,7 @@ func extraVars(inputs map[string]any) ([]byte, error) {
 	return vars, nil
 }
 
-func (d *runDir) fill(vars, kubeconfig []byte) error {
+func (d *runDir) fill(vars, kubeconfig, vaultPassword []byte) error {
 	if err := os.WriteFile(d.note, []byte(d.resource), 0o600); err != nil {
 		return err
 	}
@@ -86,6 +89,11 @@ func (d *runDir) fill(vars, kubeconfig []byte) error {
 	}
 	if d.hasKubeconfig {
 		if err := os.WriteFile(d.kubeconfig(), kubeconfig, 0o600); err != nil {
+			return err
+		}
+	}
+	if d.hasVault {
+		if err := os.WriteFile(d.vaultPassword(), vaultPassword, 0o600); err != nil {
 			return err
 		}
 	}
@@ -123,10 +131,20 @@ func (d *runDir) path(below ...string) string {
 	return filepath.Join(append([]string{d.workspace.runnerDir(), d.resource}, below...)...)
 }
 
-func (d *runDir) extraVars() string  { return d.path("env", "extravars") }
-func (d *runDir) kubeconfig() string { return d.path("env", "kubeconfig") }
-func (d *runDir) project() string    { return d.path("project") }
-func (d *runDir) temp() string       { return d.path("tmp") }
+func (d *runDir) extraVars() string     { return d.path("env", "extravars") }
+func (d *runDir) kubeconfig() string    { return d.path("env", "kubeconfig") }
+func (d *runDir) vaultPassword() string { return d.path("env", "vault-password") }
+
+// vaultArgs tell ansible-playbook of the vault password. A file it is, since Ansible resolves the path it gets, which
+// the path of an inherited descriptor does not survive.
+func (d *runDir) vaultArgs() []string {
+	if !d.hasVault {
+		return nil
+	}
+	return []string{"--vault-password-file=" + d.vaultPassword()}
+}
+func (d *runDir) project() string { return d.path("project") }
+func (d *runDir) temp() string    { return d.path("tmp") }
 
 // close removes the files.
 func (d *runDir) close() {

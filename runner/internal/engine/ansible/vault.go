@@ -1,29 +1,80 @@
 package ansible
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
-// vaultOptions are the options of ansible-playbook that name a file with a vault's password.
-var vaultOptions = []string{"--vault-password-file", "--vault-pass-file"}
+// vaultVariable names a file with a vault password to Ansible.
+const vaultVariable = "ANSIBLE_VAULT_PASSWORD_FILE"
 
-// checkVaultFiles refuses a relative path of a password file: runs begin in directories of their own, where it leads
-// nowhere. Whether the file is there is not looked at, since it may be mounted later.
-func checkVaultFiles(args []string) error {
-	for i, arg := range args {
-		name, path, joined := strings.Cut(arg, "=")
-		if !slices.Contains(vaultOptions, name) {
+// passwordOptions are the options of ansible-playbook that name a file with a vault password.
+var passwordOptions = []string{"--vault-password-file", "--vault-pass-file", "--vault-id"}
+
+// withPasswordFiles returns the arguments with the paths of vault password files made absolute: runs begin in a
+// directory of their own, where a relative path leads nowhere. A file that is missing is an error, which otherwise
+// every run would end with.
+func withPasswordFiles(args []string, env environment) ([]string, error) {
+	if _, err := passwordFile(env[vaultVariable], env); err != nil {
+		return nil, fmt.Errorf("%s: %w", vaultVariable, err)
+	}
+	found := make([]string, 0, len(args))
+	for i := 0; i < len(args); i++ {
+		name, value, joined := strings.Cut(args[i], "=")
+		if !isPasswordOption(name) {
+			found = append(found, args[i])
 			continue
 		}
 		if !joined && i+1 < len(args) {
-			path = args[i+1]
+			i++
+			value = args[i]
 		}
-		if path != "" && !filepath.IsAbs(path) && !strings.ContainsRune("~$", rune(path[0])) {
-			return fmt.Errorf("%s %q of the arguments for ansible-playbook: write an absolute path", name, path)
+		label, file := "", value
+		if at := strings.LastIndexByte(value, '@'); name == "--vault-id" && at >= 0 {
+			label, file = value[:at+1], value[at+1:]
+		}
+		path, err := passwordFile(file, env)
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", name, value, err)
+		}
+		found = append(found, name+"="+label+path)
+	}
+	return found, nil
+}
+
+func isPasswordOption(name string) bool {
+	for _, option := range passwordOptions {
+		if name == option {
+			return true
 		}
 	}
-	return nil
+	return false
+}
+
+var errPrompt = errors.New("nobody is there to be asked for a vault password; name a file")
+
+// passwordFile returns the absolute path of a vault password file that is there. Paths that begin with a variable are
+// Ansible's to read.
+func passwordFile(file string, env environment) (string, error) {
+	switch {
+	case file == "" || strings.HasPrefix(file, "$"):
+		return file, nil
+	case file == "prompt" || file == "prompt_ask_vault_pass":
+		return "", errPrompt
+	}
+	path := file
+	if below, ofHome := strings.CutPrefix(path, "~/"); ofHome {
+		path = filepath.Join(home(env), below)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find the vault password file: %w", err)
+	}
+	if _, err := os.Stat(path); err != nil { // a *PathError
+		return "", fmt.Errorf("the vault password file %s cannot be read: %w", path, errors.Unwrap(err))
+	}
+	return path, nil
 }
