@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes sure that ansible-playbook, the collection kubernetes.core and the Kubernetes client for Python are there,
-# and a C compiler for Go's race detector. Says nothing and changes nothing where they are. Called by make before
+# Makes sure that ansible-playbook, ansible-runner, the collection kubernetes.core and the Kubernetes client for Python are
+# there, and a C compiler for Go's race detector. Says nothing and changes nothing where they are. Called by make before
 # everything that runs playbooks.
 #
 # What is missing comes from Debian's or Ubuntu's packages where this user may install them, else (or where those are
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 . hack/lib.sh
 
 minimum_core=2.14 # of ansible-core: the oldest that Chartbook is tested with
-packages=(ansible python3-kubernetes)
+packages=(ansible python3-ansible-runner python3-kubernetes)
 venv=$PWD/.local/venv
 export PATH="$venv/bin:$PATH"
 
@@ -21,6 +21,7 @@ say() { echo "setup: $*" >&2; }
 missing() {
   local python
   command -v ansible-playbook >/dev/null || { echo "ansible-playbook is not on PATH"; return; }
+  command -v ansible-runner >/dev/null || { echo "ansible-runner is not on PATH"; return; }
   python=$(ansible_python) || { echo "ansible-playbook is no Python script"; return; }
   # Unquoted: the line may read "/usr/bin/env python3".
   # shellcheck disable=SC2086
@@ -52,16 +53,16 @@ PY
 
 # install_venv makes a virtual environment with all that playbooks need.
 install_venv() {
-  say "installing ansible-core, kubernetes and kubernetes.core into .local/venv (pip) ..."
+  say "installing ansible-core, ansible-runner, kubernetes and kubernetes.core into .local/venv (pip) ..."
   python3 -m venv "$venv" &&
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "ansible-core>=$minimum_core" kubernetes &&
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "ansible-core>=$minimum_core" ansible-runner kubernetes &&
     "$venv/bin/ansible-galaxy" collection install kubernetes.core \
       --collections-path "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" >/dev/null
 }
 
 fail() {
   say "$1"
-  say "install ansible-core $minimum_core or newer with the collection kubernetes.core and the Python package kubernetes," \
+  say "install ansible-core $minimum_core or newer with ansible-runner, the collection kubernetes.core and the Python package kubernetes," \
     "so that ansible-playbook is on PATH, and try again"
   exit 1
 }

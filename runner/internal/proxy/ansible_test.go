@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // playbook uses kubernetes.core as an author does who knows of no proxy.
@@ -80,10 +82,7 @@ func TestAnsible(t *testing.T) {
 
 // TestKubectl runs kubectl against the proxy.
 func TestKubectl(t *testing.T) {
-	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Skip("needs kubectl")
-	}
+	kubectl := testkit.Kubectl(t)
 	s := newRealStage(t)
 	session := s.open(t, s.app(t, "x"))
 	file := filepath.Join(t.TempDir(), "kubeconfig")

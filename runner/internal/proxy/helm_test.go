@@ -8,13 +8,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // TestHelm installs, upgrades, rolls back and uninstalls with the helm of today (C1: the old tool answered its
 // protobuf with "the server rejected our request").
 func TestHelm(t *testing.T) {
 	s := newRealStage(t)
-	program := helm(t)
+	program := testkit.Helm(t)
 	app := s.app(t, "x")
 	session := s.open(t, app)
 	on := newTools(t, session)

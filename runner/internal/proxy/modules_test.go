@@ -137,7 +137,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("the proxy listens at %s, want %s", s.URL(), want)
 	}
 	out := on.run(t, ansible, "-i", "localhost,", "-c", "local", "-e", "ansible_python_interpreter={{ ansible_playbook_python }}",
-		"-e", "ns="+s.namespace, "-e", "group="+group, "-e", "helm="+helm(t), "play.yml")
+		"-e", "ns="+s.namespace, "-e", "group="+group, "-e", "helm="+testkit.Helm(t), "play.yml")
 	for _, made := range []struct {
 		obj  client.Object
 		name string
@@ -178,10 +178,7 @@ func breakAPI(t *testing.T, admin client.Client) {
 
 // TestKubectlStreams uses kubectl for what it does in a way of its own.
 func TestKubectlStreams(t *testing.T) {
-	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Skip("needs kubectl")
-	}
+	kubectl := testkit.Kubectl(t)
 	s := newRealStage(t)
 	k := &kubelet{lines: make(chan string, 1), dir: t.TempDir()}
 	k.lines <- "one"

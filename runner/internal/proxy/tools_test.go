@@ -52,23 +52,6 @@ func (s tools) run(t *testing.T, program string, args ...string) string {
 	return string(out)
 }
 
-// helm builds the program of the version of Helm that this module uses.
-func helm(t *testing.T) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}} {{.Version}}", "helm.sh/helm/v3").Output()
-	if err != nil {
-		t.Fatalf("find Helm's source: %v", err)
-	}
-	source, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	program := filepath.Join(t.TempDir(), "helm")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-X helm.sh/helm/v3/internal/version.version="+version, "-o", program, "./cmd/helm")
-	build.Dir = source
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build helm: %v\n%s", err, out)
-	}
-	return program
-}
-
 // writeChart puts a chart with a ConfigMap, a Secret and a Deployment into the directory.
 func (s tools) writeChart(t *testing.T) string {
 	t.Helper()
