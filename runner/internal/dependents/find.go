@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -174,10 +175,27 @@ func (f *finder) lookIn(ctx context.Context, k listable, namespace string, sough
 // match watches a kind for those of the primaries that own an object of it, and returns the others.
 func (f *finder) match(object metav1.Object, k listable, sought []*Primary) []*Primary {
 	return slices.DeleteFunc(sought, func(p *Primary) bool {
-		if len(ownershipOf(object, []*Primary{p}).owners) == 0 {
+		if len(ownershipOf(ourOwners(object, p), []*Primary{p}).owners) == 0 {
 			return false
 		}
 		f.registry.Watch(p.GVK, k.gvk)
 		return true
 	})
+}
+
+// ourOwners leaves out what Kubernetes itself makes of a built-in primary, like the ReplicaSets of a Deployment that a
+// playbook decorates: their owner reference says that the owner is their controller. That of a playbook's objects does not.
+func ourOwners(object metav1.Object, p *Primary) metav1.Object {
+	if strings.Contains(p.GVK.Group, ".") && !strings.HasSuffix(p.GVK.Group, ".k8s.io") {
+		return object
+	}
+	kept := &metav1.PartialObjectMetadata{}
+	kept.SetNamespace(object.GetNamespace())
+	kept.SetAnnotations(object.GetAnnotations())
+	for _, ref := range object.GetOwnerReferences() {
+		if ref.Controller == nil || !*ref.Controller {
+			kept.OwnerReferences = append(kept.OwnerReferences, ref)
+		}
+	}
+	return kept
 }

@@ -162,7 +162,7 @@ func TestStatusCountsWhereAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, `
   related:
-    - {apiVersion: v1, kind: Pod, name: "{{ .spec.pod }}", as: pod, watchStatus: true}
+    - {apiVersion: v1, kind: Pod, name: "{{ .spec.pod }}", as: machine, watchStatus: true}
 `)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "p"},

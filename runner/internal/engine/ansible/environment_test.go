@@ -140,7 +140,7 @@ func TestBadAnnotations(t *testing.T) {
 	}
 	run("two", "lots", "2")
 	run("one", "more", "0x1")
-	if args := run("one", "-1", "1"); strings.Contains(args, "-v") {
+	if args := run("one", "-1", "1"); strings.Contains(args, " -v") {
 		t.Errorf("the arguments are %s", args)
 	}
 	if args := run("one", "99", "1"); !strings.Contains(args, "-vvvv") {

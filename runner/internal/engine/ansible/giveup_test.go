@@ -86,12 +86,6 @@ func TestGivingUp(t *testing.T) {
 			outcome:  engine.Transient, reason: engine.ReasonPlaybookError,
 			says: "Attempting to decrypt but no vault secrets found",
 		},
-		{
-			name: "no password file", why: "it may be mounted later",
-			playbook: head, args: "'--vault-password-file /does/not/exist'",
-			outcome: engine.Transient, reason: engine.ReasonPlaybookError,
-			says: "The vault password file /does/not/exist was not found",
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
