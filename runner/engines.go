@@ -142,7 +142,7 @@ func (e *engines) releaseLog(job engine.Job, lines []string) {
 // fingerprint returns what tells whether the operator, the watch or files at paths have changed.
 func (e *engines) fingerprint(w watches.Watch, paths ...string) func() string {
 	w.Position = watches.Position{} // where the entry stands says nothing
-	text, err := json.Marshal(w)
+	text, err := json.Marshal(w)    //nolint:musttag // nobody reads it
 	if err != nil {
 		text = nil // not reached: it was decoded from YAML that JSON can hold
 	}

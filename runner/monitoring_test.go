@@ -3,6 +3,7 @@ package runner_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -229,9 +230,7 @@ func problemsOf(expr string) []string {
 // seriesLabels returns the labels of all series that may be asked for, by name.
 func seriesLabels() map[string][]string {
 	series := map[string][]string{}
-	for name, labels := range foreign {
-		series[name] = labels
-	}
+	maps.Copy(series, foreign)
 	for _, m := range observe.MetricNames() {
 		if m.Type != "histogram" {
 			series[m.Name] = m.Labels

@@ -60,7 +60,7 @@ func TestSecretReachesTheRunAndNothingElse(t *testing.T) {
 	thing := o.create(gvk, "thing", map[string]any{"secretName": "db", "settingsName": "none"})
 	o.eventually(gvk, "thing", func(obj *unstructured.Unstructured) error {
 		if c, err := testkit.Condition(obj, "Ready"); err != nil || c["reason"] != "RelatedMissing" || !strings.Contains(fmt.Sprint(c["message"]), "Secret db") {
-			return fmt.Errorf("Ready is %v, %v", c, err)
+			return fmt.Errorf("Ready is %v, %w", c, err)
 		}
 		return nil
 	})

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,9 +28,7 @@ func TestReleasedResourcesGoWithoutTheOperator(t *testing.T) {
 		fmt.Sprintf("- {group: %s, version: v1, kind: Web, chart: DIR/chart}\n- {group: %s, version: v1, kind: Nowhere, chart: DIR/chart}\n", gvk.Group, gvk.Group) +
 		fmt.Sprintf("- {group: %s, version: v1, kind: Free, playbook: DIR/play.yml, markUnsafe: true}\n", gvk.Group),
 		"play.yml": "", "cleanup.yml": ""}
-	for name, text := range chart {
-		files[name] = text
-	}
+	maps.Copy(files, chart)
 	o := setup(t, config, files)
 	with := func(finalizers ...string) func(*unstructured.Unstructured) {
 		return func(obj *unstructured.Unstructured) { obj.SetFinalizers(finalizers) }

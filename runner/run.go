@@ -112,17 +112,9 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err != nil {
 		return nil, fmt.Errorf("prepare watching children: %w", err)
 	}
-	api, err := newProxy(mgr, o, file, registry)
+	servers, err := newPlaybookServers(mgr, o, file, registry)
 	if err != nil {
 		return nil, err
-	}
-	reports, err := newReports(o, api != nil)
-	if err != nil {
-		return nil, err
-	}
-	servers := playbookServers{api: api, reports: reports}
-	if o.InjectOwnerRef {
-		servers.children = registry
 	}
 	configs, err := controllerConfigs(o, file, engines, registry, servers, mgr)
 	if err != nil {
@@ -131,19 +123,38 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err := addRelated(mgr, o, configs); err != nil {
 		return nil, err
 	}
-	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
-	controllers := controller.New(mgr, gate, configs)
-	for _, c := range controllers {
-		if err := mgr.Add(c); err != nil {
-			return nil, fmt.Errorf("add a controller: %w", err)
-		}
-	}
 	if o.InjectOwnerRef {
 		if err := mgr.Add(registry); err != nil {
 			return nil, fmt.Errorf("add the watches on children: %w", err)
 		}
 	}
-	return servers.list(), addProbes(mgr, controllers, configs)
+	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
+	return servers.list(), addControllers(mgr, gate, configs)
+}
+
+// addControllers adds the controllers of all watches, and the probes that tell how they are.
+func addControllers(mgr manager.Manager, gate controller.Gate, configs []controller.Config) error {
+	controllers := controller.New(mgr, gate, configs)
+	for _, c := range controllers {
+		if err := mgr.Add(c); err != nil {
+			return fmt.Errorf("add a controller: %w", err)
+		}
+	}
+	return addProbes(mgr, controllers, configs)
+}
+
+// newPlaybookServers opens what playbooks talk to.
+func newPlaybookServers(mgr manager.Manager, o Options, file watches.File, registry *dependents.Registry) (playbookServers, error) {
+	api, err := newProxy(mgr, o, file, registry)
+	if err != nil {
+		return playbookServers{}, err
+	}
+	reports, err := newReports(o, api != nil)
+	servers := playbookServers{api: api, reports: reports}
+	if o.InjectOwnerRef {
+		servers.children = registry
+	}
+	return servers, err
 }
 
 // hasPlaybooks reports whether a watch has a playbook or role.

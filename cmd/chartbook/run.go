@@ -128,6 +128,13 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	if level, err := strconv.Atoi(flags.Lookup("zap-log-level").Value.String()); err == nil && level > maxLogLevel {
 		return fmt.Errorf("--zap-log-level is %d; use debug, info, error, panic, or a number from 1 to %d", level, maxLogLevel)
 	}
+	f.takeOldNames(flags)
+	f.takeEnvironment()
+	return f.options.Validate()
+}
+
+// takeOldNames takes the values of flags that were given by their old names.
+func (f *runFlags) takeOldNames(flags *pflag.FlagSet) {
 	if flags.Changed("metrics-addr") {
 		f.options.Metrics.Address = f.metricsAddr
 		f.elsewhere["metrics-bind-address"] = f.metricsAddr + " (flag metrics-addr)"
@@ -141,6 +148,10 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 	} else if f.options.ReconcilePeriod == nil {
 		f.elsewhere["reconcile-period"] = periods + " (default)"
 	}
+}
+
+// takeEnvironment takes settings from the environment.
+func (f *runFlags) takeEnvironment() {
 	if name := os.Getenv("OPERATOR_NAME"); name != "" && f.options.LeaderElection.ID == "" {
 		f.options.LeaderElection.ID = name
 		f.elsewhere["leader-election-id"] = name + " (environment variable OPERATOR_NAME)"
@@ -158,7 +169,6 @@ func (f *runFlags) complete(flags *pflag.FlagSet) error {
 			f.options.Log.Info("Check the settings", "warning", fmt.Sprintf("WATCH_NAMESPACE is %q, which names no namespace: all are watched", list))
 		}
 	}
-	return f.options.Validate()
 }
 
 // report logs the effective settings and where each came from.

@@ -41,7 +41,7 @@ var asVariable = target{
 var asValue = target{
 	key: "targetPath",
 	read: func(e *entry, s *Source, n *yaml.Node, path string) {
-		for _, step := range strings.Split(e.literalValue(n, path), ".") {
+		for step := range strings.SplitSeq(e.literalValue(n, path), ".") {
 			if step == "" {
 				e.failf(n, path, "write it like db.password", "%s has an empty part", path)
 				return

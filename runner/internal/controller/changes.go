@@ -22,7 +22,7 @@ const annotationPrefix = "chartbook.dev/"
 
 // changeFilter says which changes of a primary resource count, and as what. It is pure. See trigger.go for what a watch
 // may say about it.
-type changeFilter struct {
+type changeFilter struct { //nolint:recvcheck // few methods change it, and they are called while it is made
 	selector    labels.Selector
 	fields      []fieldpath.Path                               // places in the content that count; nil for all
 	labels      watches.Choice                                 // labels that count

@@ -12,7 +12,7 @@ import (
 
 // news is what a run is told about why it happens. It holds names of fields and of children, and never a value: the resource
 // may be a Secret.
-type news struct {
+type news struct { //nolint:recvcheck // few methods change it, and they are called while it is made
 	paths    fieldpath.Set  // that changed since the last good run
 	trigger  engine.Trigger // that the sentence is about
 	sentence string

@@ -106,7 +106,7 @@ func (r *reconciler) visit(ctx context.Context, v *visit) (reconcile.Result, err
 	if decision.Runs() {
 		done, waited, err := r.slot(ctx, v)
 		if err != nil {
-			return reconcile.Result{}, nil //nolint:nilerr // the process ends while it waits, which is no error
+			return reconcile.Result{}, nil
 		}
 		defer done()
 		if waited { // the resource may have changed meanwhile

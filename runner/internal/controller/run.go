@@ -27,15 +27,8 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	v.ran = true
 	r.noteInputs(v)
 	job, err := r.job(ctx, v, mode)
-	var refusal *input.Refusal
-	var lacking *unmet
-	if errors.As(err, &refusal) && mode == engine.Reconcile {
-		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Error()})
-	} else if errors.As(err, &lacking) {
-		v.episode.ended(lacking.result, job.Attempt, r.Watch.Retry, r.Clock.Now())
-		return r.settle(ctx, v, job, lacking.result)
-	} else if err != nil {
-		return reconcile.Result{}, err
+	if err != nil {
+		return r.noJob(ctx, v, job, err)
 	}
 	if v.waitKnown {
 		r.Metrics.Waited(r.Watch.GVK, job.Trigger, v.waited)
@@ -51,6 +44,18 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	v.news.told(result.Outcome)
 	v.episode.ended(result, job.Attempt, r.Watch.Retry, r.Clock.Now())
 	return r.settle(ctx, v, job, result)
+}
+
+// noJob is what becomes of a run whose job cannot be made: its resource is refused, or waits for what it refers to.
+func (r *reconciler) noJob(ctx context.Context, v *visit, job engine.Job, err error) (reconcile.Result, error) {
+	if refusal, ok := errors.AsType[*input.Refusal](err); ok && job.Mode == engine.Reconcile {
+		return r.refuse(ctx, v, plan.Decision{Reason: refusal.Reason, Message: refusal.Error()})
+	}
+	if lacking, ok := errors.AsType[*unmet](err); ok {
+		v.episode.ended(lacking.result, job.Attempt, r.Watch.Retry, r.Clock.Now())
+		return r.settle(ctx, v, job, lacking.result)
+	}
+	return reconcile.Result{}, err
 }
 
 // graceful returns a context for a run, which may go on for a while after the process was asked to end.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -164,9 +165,7 @@ func (f changeFilter) sentence(old, obj *unstructured.Unstructured) string {
 func union(a, b map[string]string) map[string]string {
 	all := map[string]string{}
 	for _, m := range []map[string]string{a, b} {
-		for key, value := range m {
-			all[key] = value
-		}
+		maps.Copy(all, m)
 	}
 	return all
 }

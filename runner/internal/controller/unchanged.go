@@ -28,11 +28,10 @@ func (r *reconciler) unchanged(v *visit) bool {
 		return false
 	}
 	r.noteInputs(v)
-	full := r.Watch.FullResyncPeriod
 	switch {
 	case !v.record.Ready || v.record.Inputs != v.inputs:
 		return false
-	case full != nil && *full > 0 && r.Clock.Since(v.lastGood()) >= *full:
+	case r.fullResyncDue(v):
 		return false
 	case !r.Related.Complete(v.key):
 		return false // what it refers to may have changed unseen
@@ -40,6 +39,12 @@ func (r *reconciler) unchanged(v *visit) bool {
 		return r.Children.Complete(r.Watch.GVK) // else a child may have changed unseen
 	}
 	return true
+}
+
+// fullResyncDue reports whether it is time for a run whatever has changed.
+func (r *reconciler) fullResyncDue(v *visit) bool {
+	full := r.Watch.FullResyncPeriod
+	return full != nil && *full > 0 && r.Clock.Since(v.lastGood()) >= *full
 }
 
 // lastGood returns when the last good run ended, as far as is known.

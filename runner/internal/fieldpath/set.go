@@ -13,7 +13,7 @@ const more = "..."
 
 // Set is a sorted set of paths in text. Of too many it keeps the first [MaxPaths] in the order of the alphabet. The zero value
 // is empty. It is not safe for concurrent use.
-type Set struct {
+type Set struct { //nolint:recvcheck // few methods change it, and they are called while it is made
 	paths []string
 	more  bool // there were others
 }

@@ -28,18 +28,18 @@ func Of(salt string, paths ...string) string {
 
 func add(sum hash.Hash, root string) {
 	fmt.Fprintln(sum, root)
-	real, err := filepath.EvalSymlinks(root)
+	target, err := filepath.EvalSymlinks(root)
 	if err != nil {
 		fmt.Fprintln(sum, "unreadable")
 		return
 	}
 	files := 0
-	_ = filepath.WalkDir(real, func(path string, entry fs.DirEntry, err error) error { // the function itself never fails
+	_ = filepath.WalkDir(target, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			fmt.Fprintln(sum, path, "unreadable")
-			return nil
-		case path != real && strings.HasPrefix(entry.Name(), "."):
+			return nil //nolint:nilerr // what cannot be read counts as such
+		case path != target && strings.HasPrefix(entry.Name(), "."):
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

@@ -33,8 +33,8 @@ func TestOf(t *testing.T) {
 			}
 		}, false},
 		"New":    {"a file comes", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "vars/main.yml"), "") }, false},
-		"Gone":   {"a file goes", func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "tasks/main.yml")) }, false},
-		"All":    {"everything goes", func(t *testing.T, dir string) { _ = os.RemoveAll(dir) }, false},
+		"Gone":   {"a file goes", func(_ *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "tasks/main.yml")) }, false},
+		"All":    {"everything goes", func(_ *testing.T, dir string) { _ = os.RemoveAll(dir) }, false},
 		"Hidden": {"Ansible's own files do not count", func(t *testing.T, dir string) { write(t, filepath.Join(dir, ".ansible/tmp/x"), "") }, true},
 		"Linked": {"what a link points to counts", func(t *testing.T, dir string) { write(t, filepath.Join(dir, "../elsewhere"), "changed") }, false},
 	} {

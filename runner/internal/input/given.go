@@ -1,5 +1,10 @@
 package input
 
+import (
+	"maps"
+	"slices"
+)
+
 // Given is what a run gets from objects that its resource refers to.
 type Given struct {
 	// Objects are variables that hold an object, or a list of them; nil for one that is missing.
@@ -24,9 +29,7 @@ type Value struct {
 // resource: a password with braces in it is a password.
 func (g Given) variables() (map[string]any, *Refusal) {
 	vars := map[string]any{}
-	for name, object := range g.Objects {
-		vars[name] = object
-	}
+	maps.Copy(vars, g.Objects)
 	for _, value := range g.Values {
 		vars[value.Name] = nil
 		if value.There {
@@ -46,8 +49,8 @@ func (g Given) base() map[string]any {
 			continue
 		}
 		data := clone(value.Data)
-		for i := len(value.Path) - 1; i >= 0; i-- {
-			data = map[string]any{value.Path[i]: data}
+		for _, v := range slices.Backward(value.Path) {
+			data = map[string]any{v: data}
 		}
 		if mapping, ok := data.(map[string]any); ok {
 			merge(values, mapping)

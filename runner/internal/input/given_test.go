@@ -62,12 +62,12 @@ func TestSpecCannotSetWhatReferencesSet(t *testing.T) {
 			return err
 		},
 	}
-	for name, make := range cases {
+	for name, inputs := range cases {
 		var refusal *Refusal
-		if err := make(map[string]any{"db": "mine"}); !errors.As(err, &refusal) || refusal.Reason != ReasonVariableClash || refusal.Path != "spec.db" {
+		if err := inputs(map[string]any{"db": "mine"}); !errors.As(err, &refusal) || refusal.Reason != ReasonVariableClash || refusal.Path != "spec.db" {
 			t.Errorf("%s: the error is %v", name, err)
 		}
-		if err := make(map[string]any{"other": "mine"}); err != nil {
+		if err := inputs(map[string]any{"other": "mine"}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

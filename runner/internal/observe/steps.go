@@ -81,8 +81,11 @@ func worthLogging(e engine.Event) bool {
 		return e.Message != "" || e.Text != ""
 	case engine.EventNote:
 		return e.Message != ""
+	case engine.EventSkipped, engine.EventRetry, engine.EventStats:
+		return false
+	default:
+		return false
 	}
-	return false
 }
 
 // tellsByText reports whether what a step printed is the point of it.

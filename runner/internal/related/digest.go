@@ -30,7 +30,7 @@ func newRecord(obj *unstructured.Unstructured) record {
 }
 
 func digestOf(value any) digest {
-	data, _ := json.Marshal(value) // came as JSON; keys are sorted
+	data, _ := json.Marshal(value) //nolint:errchkjson // came as JSON; keys are sorted
 	sum := sha256.Sum256(data)
 	return digest(sum[:16])
 }

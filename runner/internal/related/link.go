@@ -75,12 +75,7 @@ func (l *link) changed() bool {
 func (l *link) compare(name string) bool {
 	now, there := l.stream.records[name]
 	before, was := l.seen[name]
-	switch {
-	case there && was && (!newer(now.version, before.version) || same(now, before, l.status)):
-		return false // the stream lags behind, or shows what does not count
-	case there && !was && l.version != "" && !newer(now.version, l.version):
-		return false // deleted before the list; the stream is about to learn of it
-	case !there && !was, !there && !newer(l.stream.version, before.version):
+	if !l.isNews(now, there, before, was) {
 		return false
 	}
 	if there {
@@ -90,6 +85,18 @@ func (l *link) compare(name string) bool {
 	}
 	wrote, own := l.own[name]
 	return !own || wrote != now.version
+}
+
+// isNews reports whether an object is not as it was seen.
+func (l *link) isNews(now record, there bool, before record, was bool) bool {
+	switch {
+	case there && was: // else the stream lags behind, or shows what does not count
+		return newer(now.version, before.version) && !same(now, before, l.status)
+	case there: // else it was deleted before the list, and the stream is about to learn of it
+		return l.version == "" || newer(now.version, l.version)
+	default:
+		return was && newer(l.stream.version, before.version)
+	}
 }
 
 // newer reports whether one resourceVersion is later than another. Where they cannot be compared, another one is.

@@ -3,7 +3,7 @@ package related
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,7 +50,7 @@ func (n namer) object(gvk schema.GroupVersionKind, name, namespace watches.Templ
 	if refusal != nil || !found {
 		return target{}, refusal
 	}
-	if problems := path.IsValidPathSegmentName(text); len(problems) > 0 || len(text) > validation.DNS1123SubdomainMaxLength {
+	if problems := content.IsPathSegmentName(text); len(problems) > 0 || len(text) > validation.DNS1123SubdomainMaxLength {
 		return target{}, refuse(ReasonInvalidReference, name, "%q cannot be the name of a %s", shorten(text), gvk.Kind)
 	}
 	t := target{gvk: gvk, name: text}

@@ -216,7 +216,7 @@ func TestStreamThatLagsBehindWakesNobody(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			l := &link{target: target{gvk: secretKind, namespace: "shop", name: "x"}, seen: c.seen, version: c.list}
 			if c.selector != "" {
-				l.target.name, l.selector = "", c.selector
+				l.name, l.selector = "", c.selector
 			}
 			l.stream = &stream{records: c.records, version: c.stream, synced: true}
 			l.wrote(c.own)

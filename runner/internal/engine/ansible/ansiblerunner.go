@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,7 +81,7 @@ func (runnerExecutor) writeFiles(call invocation, dir *runDir) error {
 	words := call.extraArgs
 	if own := dir.path("inventory"); len(call.inventories) > 1 || call.inventories[0] != own {
 		for _, inventory := range call.inventories {
-			words = append(words[:len(words):len(words)], "--inventory="+inventory)
+			words = append(slices.Clip(words), "--inventory="+inventory)
 		}
 		if err := os.Remove(own); err != nil { // else ansible-runner adds it to those of the user
 			return err

@@ -117,7 +117,7 @@ func TestKilledBelowRunner(t *testing.T) {
 func (b *bench) stub(programs map[string]string) {
 	b.t.Helper()
 	for name, script := range programs {
-		if err := os.Chmod(b.file("bin/"+name, "#!/bin/sh\n"+script), 0o700); err != nil { //nolint:gosec // a program
+		if err := os.Chmod(b.file("bin/"+name, "#!/bin/sh\n"+script), 0o700); err != nil {
 			b.t.Fatal(err)
 		}
 	}

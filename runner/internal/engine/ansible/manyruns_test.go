@@ -37,7 +37,7 @@ type remains struct {
 func (b *bench) remains(temp string) (r remains) {
 	b.t.Helper()
 	for _, dir := range []string{b.workspace.Dir(), temp} {
-		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 			if err != nil {
 				b.t.Error(err)
 			}
@@ -89,7 +89,7 @@ func TestFiveHundredRuns(t *testing.T) {
 		job.Env = map[string]string{"HOW": how}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		job.Progress = func(event engine.Event) {
+		job.Progress = func(_ engine.Event) {
 			if how == "hang" {
 				cancel()
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -46,12 +47,7 @@ func withPasswordFiles(args []string, env environment) ([]string, error) {
 }
 
 func isPasswordOption(name string) bool {
-	for _, option := range passwordOptions {
-		if name == option {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(passwordOptions, name)
 }
 
 var errPrompt = errors.New("nobody is there to be asked for a vault password; name a file")
