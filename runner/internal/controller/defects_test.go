@@ -69,29 +69,31 @@ func TestNothingIsWrittenWithoutManagedStatus(t *testing.T) {
 // left it on the resource and ran it again (AO 10.1 no. 15). A stale cache must not repeat it either.
 func TestFinalizerRunsOnce(t *testing.T) {
 	const ours, others = "example.com/ours", "example.com/others"
-	alive := ofGeneration(1)
-	alive.SetFinalizers([]string{ours, others})
-	deleted := alive.DeepCopy()
-	deleted.SetDeletionTimestamp(&deletedAt)
-	var modes []engine.Mode
-	s := newStage(t, func(_ context.Context, job engine.Job) engine.Result {
-		modes = append(modes, job.Mode)
-		return engine.Result{Outcome: engine.Succeeded}
-	}, alive, deleted)
-	s.Finalizers = []string{ours}
-	for _, trigger := range []engine.Trigger{engine.TriggerSpec, engine.TriggerDeletion, engine.TriggerDeletion, engine.TriggerPeriod} {
-		s.notes.add(thing, trigger)
-		s.reconcile(t)
-	}
-	if want := []engine.Mode{engine.Reconcile, engine.Finalize}; !slices.Equal(modes, want) {
-		t.Errorf("runs are %q, want %q", modes, want)
-	}
-	stored := ofKind(alive.GroupVersionKind())
-	if err := s.stored.Get(t.Context(), thing, stored); err != nil {
-		t.Fatal(err)
-	}
-	if got := stored.GetFinalizers(); !slices.Equal(got, []string{others}) {
-		t.Errorf("finalizers are %q, want those of others", got)
+	for _, left := range [][]string{{others}, nil} { // with none left, the resource is gone and the cache does not know it yet
+		alive := ofGeneration(1)
+		alive.SetFinalizers(append([]string{ours}, left...))
+		deleted := alive.DeepCopy()
+		deleted.SetDeletionTimestamp(&deletedAt)
+		var modes []engine.Mode
+		s := newStage(t, func(_ context.Context, job engine.Job) engine.Result {
+			modes = append(modes, job.Mode)
+			return engine.Result{Outcome: engine.Succeeded}
+		}, alive, deleted)
+		s.Finalizers = []string{ours}
+		for _, trigger := range []engine.Trigger{engine.TriggerSpec, engine.TriggerDeletion, engine.TriggerDeletion, engine.TriggerPeriod} {
+			s.notes.add(thing, trigger)
+			s.reconcile(t)
+		}
+		if want := []engine.Mode{engine.Reconcile, engine.Finalize}; !slices.Equal(modes, want) {
+			t.Errorf("with finalizers %q of others runs are %q, want %q", left, modes, want)
+		}
+		stored := ofKind(alive.GroupVersionKind())
+		if err := s.stored.Get(t.Context(), thing, stored); client.IgnoreNotFound(err) != nil || (err == nil) != (left != nil) {
+			t.Fatal(err)
+		}
+		if got := stored.GetFinalizers(); !slices.Equal(got, left) {
+			t.Errorf("finalizers are %q, want those of others: %q", got, left)
+		}
 	}
 }
 
