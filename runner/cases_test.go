@@ -52,16 +52,14 @@ func TestMoleculeCases(t *testing.T) {
 	}
 	o.write("watches.yaml", file.String())
 	o.start(func(options *runner.Options) { options.Namespaces = nil })
-	t.Run("cases", func(t *testing.T) { // so that the operator ends after them
-		for i, c := range cases {
-			t.Run(c.kind+strings.TrimSuffix(c.group, "."), func(t *testing.T) {
-				t.Parallel()
-				mine := *o
-				mine.t, mine.cancel = t, nil
-				c.check(&mine, kinds[i])
-			})
-		}
-	})
+	for i, c := range cases {
+		t.Run(c.kind+strings.TrimSuffix(c.group, "."), func(t *testing.T) {
+			t.Parallel()
+			mine := *o
+			mine.t, mine.cancel = t, nil
+			c.check(&mine, kinds[i])
+		})
+	}
 }
 
 // AO 9.3 ReconciliationTest: again after a second until a counter reaches 5. The request comes first and the tasks after it
@@ -163,7 +161,7 @@ var clusterAnnotationCase = moleculeCase{
 		o.create(gvk, "far", nil)
 		o.eventually(gvk, "far", ready)
 		other := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.namespace + "-other"}}
-		o.t.Cleanup(func() { _ = o.client.Delete(context.Background(), other) }) //nolint:usetesting // the test's own context is done by then
+		o.t.Cleanup(func() { _ = o.client.Delete(context.Background(), other) })
 		child := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "externalnamespace", Namespace: other.Name}}
 		for _, obj := range []client.Object{other, child} {
 			if err := o.client.Get(o.t.Context(), client.ObjectKeyFromObject(obj), obj); err != nil {
