@@ -278,6 +278,9 @@ var blacklistCase = moleculeCase{
 		o.eventually(configMaps, "listed-unwatched", message("made"))
 		o.edit(thing, set(int64(2), "spec", "size"))
 		o.eventually(deployments, "listed", replicas(2))
+		if n := o.runs("listed", "dependent"); n != 1 {
+			o.t.Errorf("%d runs because of children, want the one for the Deployment", n)
+		}
 	},
 }
 
