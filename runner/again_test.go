@@ -33,6 +33,7 @@ func (o *operator) count(prefix string, want int) {
 	})
 }
 
+// Covers UP E5.
 func TestRetriesEndWithTheBudget(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -68,6 +69,7 @@ func TestRetriesEndWithTheBudget(t *testing.T) {
 }
 
 // UP A2 and A3: with resync: changed a period or a restart runs nothing that did not change.
+// Covers AO 10.3 no. 2.
 func TestResyncOfWhatChanged(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -120,6 +122,7 @@ func TestResyncOfWhatChanged(t *testing.T) {
 	o.count("thing", 3)
 }
 
+// Covers UP E9.
 func TestScheduleRunsAtItsTimes(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

@@ -27,6 +27,7 @@ func (o *operator) failsWith(thing *unstructured.Unstructured, reason, text stri
 	})
 }
 
+// Covers AO 10.1 no. 10, UP H3, H4, H5.
 func TestRefusedSpecs(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -59,6 +60,7 @@ func TestRefusedSpecs(t *testing.T) {
 	}
 }
 
+// Covers AO 10.4 no. 4, UP B7.
 func TestPlaybookThatNeverEnds(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -76,6 +78,7 @@ func TestPlaybookThatNeverEnds(t *testing.T) {
 	})
 }
 
+// Covers UP F4.
 func TestPlaybookThatIsKilled(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -97,6 +100,7 @@ func TestPlaybookThatIsKilled(t *testing.T) {
 	o.eventually(gvk, "thing", ready)
 }
 
+// Covers AO 10.3 no. 5.
 func TestPlaybookThatPrints50MB(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -120,6 +124,7 @@ func TestPlaybookThatPrints50MB(t *testing.T) {
 	}
 }
 
+// Covers AO 10.1 no. 7, UP F4.
 func TestSyntaxErrorNamesThePlace(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

@@ -97,6 +97,7 @@ func TestChildrenAreNotWatchedIfNotWanted(t *testing.T) {
 
 // TestUnwatchableChildren runs the operator as a ServiceAccount that may make ConfigMaps but not watch them (D10 and C9 of
 // the users' complaints; AO 10.1 no. 13: the old tool took the failed watch for a good one for ever).
+// Covers AO 10.3 no. 9.
 func TestUnwatchableChildren(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -207,6 +208,7 @@ const keepDeployment = `
 
 // TestWhatOthersDoToAChild has Kubernetes' controllers, an autoscaler and a person at work on a Deployment that a playbook
 // made. Only the person's edit of what the playbook applied is put right, and one in the middle of a run once after it.
+// Covers UP D6.
 func TestWhatOthersDoToAChild(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

@@ -26,6 +26,7 @@ func touch(path, text string) string {
 	return fmt.Sprintf("- hosts: localhost\n  gather_facts: false\n  tasks:\n    - ansible.builtin.copy: {dest: %q, content: %q}\n", path, text)
 }
 
+// Covers AO 9.2 deletion, AO 9.3 deletion.
 func TestFinalizerIsThereBeforeTheFirstRunAndRunsAtDeletion(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -47,6 +48,7 @@ func TestFinalizerIsThereBeforeTheFirstRunAndRunsAtDeletion(t *testing.T) {
 	}
 }
 
+// Covers UP G2.
 func TestFailingFinalizerHoldsTheResource(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -75,6 +77,7 @@ func TestFailingFinalizerHoldsTheResource(t *testing.T) {
 	o.gone(gvk, "thing")
 }
 
+// Covers AO 9.3 FinalizerConcurrencyTest, UP G1.
 func TestDeletionDuringARunIsCleanedUpAfter(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -132,6 +135,7 @@ func TestRefusedSpecDoesNotHoldADeletedResource(t *testing.T) {
 }
 
 // What is refused outside of the spec, and a spec that is none, hold a resource no more than the spec does.
+// Covers AO 10.1 no. 9.
 func TestRefusedResourcesGo(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t, func(crd *apiextensionsv1.CustomResourceDefinition) {
@@ -189,6 +193,7 @@ func TestLeavingTheSelectorEndsInAStatus(t *testing.T) {
 	o.eventually(gvk, "thing", ready)
 }
 
+// Covers UP G2.
 func TestSkipFinalizerLetsAStuckResourceGo(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

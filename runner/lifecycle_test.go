@@ -64,6 +64,7 @@ func (o *operator) atGate(text string) {
 
 func say(text string) map[string]any { return map[string]any{"message": text} }
 
+// Covers UP E7.
 func TestChangesDuringARunLeadToOneMore(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -84,6 +85,7 @@ func TestChangesDuringARunLeadToOneMore(t *testing.T) {
 	}
 }
 
+// Covers AO 10.4 no. 4.
 func TestCancelEndsTheRun(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -113,6 +115,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 	}
 }
 
+// Covers UP B8.
 func TestKilledOperatorResumesWhatWasInterrupted(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -152,6 +155,7 @@ func TestKilledOperatorResumesWhatWasInterrupted(t *testing.T) {
 	}
 }
 
+// Covers UP A4.
 func TestRunsOfAllKindsAreBounded(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

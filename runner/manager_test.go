@@ -194,6 +194,7 @@ func TestForbiddenWritesOfTheOperatorAreTold(t *testing.T) {
 	}
 }
 
+// Covers AO 10.2 no. 6.
 func TestLeaderElectionLetsOneWork(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -222,6 +223,7 @@ func TestLeaderElectionLetsOneWork(t *testing.T) {
 	second.eventually(gvk, "after", ready)
 }
 
+// Covers UP B8.
 func TestStopLetsRunsEnd(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

@@ -150,6 +150,7 @@ func TestDashboard(t *testing.T) {
 }
 
 // TestMonitoringIsApplied looks for each file of the folder in its kustomization.
+// Covers AO 9.2 monitoring.
 func TestMonitoringIsApplied(t *testing.T) {
 	kustomization := string(read(t, "kustomization.yaml"))
 	for _, name := range []string{"service_monitor.yaml", "prometheus_rule.yaml", "dashboard.json"} {

@@ -57,6 +57,7 @@ func message(want string) func(*unstructured.Unstructured) error {
 	}
 }
 
+// Covers AO 9.2 deletion, AO 9.3 Successful.
 func TestPlaybookFollowsItsResource(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -92,6 +93,7 @@ func TestPlaybookFollowsItsResource(t *testing.T) {
 	o.gone(configMaps, "thing")
 }
 
+// Covers UP E3.
 func TestOneRunPerChange(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -110,6 +112,7 @@ func TestOneRunPerChange(t *testing.T) {
 	}
 }
 
+// Covers AO 10.3 no. 1.
 func TestIdlePeriodsWriteNothing(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -139,6 +142,7 @@ func TestIdlePeriodsWriteNothing(t *testing.T) {
 	}
 }
 
+// Covers UP F1, F3.
 func TestOthersStatusSurvives(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -166,6 +170,7 @@ func TestOthersStatusSurvives(t *testing.T) {
 	}
 }
 
+// Covers UP F8.
 func TestFailureIsTold(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

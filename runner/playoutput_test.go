@@ -15,6 +15,7 @@ import (
 )
 
 // TestPlayOutput: ANSIBLE_DEBUG_LOGS shows all that a play prints, as entries of the log that name the run.
+// Covers UP I1.
 func TestPlayOutput(t *testing.T) {
 	long := strings.Repeat("x", maxOutputEntry+1)
 	tests := []struct {

@@ -80,6 +80,7 @@ func (s *outside) allow() {
 }
 
 // TestShippedScenarios runs the shipped watches.yaml and proves of each entry what the manual says that it shows.
+// Covers UP E10.
 func TestShippedScenarios(t *testing.T) {
 	config := testkit.Cluster(t)
 	testkit.InstallCRDs(t, config, filepath.Join(testkit.RepoRoot(), "deploy", "crds"))

@@ -50,6 +50,7 @@ const tellingPlay = `
 
 // The old tool put whatever a task printed, or failed with, into log and status (UP I3), so that people set no_log and then
 // did not see why a task had failed (UP I4). A Secret as primary is AO 9.3's SecretsTest.
+// Covers AO 10.5 no. 3.
 func TestSecretsAreToldNowhere(t *testing.T) {
 	t.Parallel()
 	const token, line = `hunter2-"quoted"&-ünï`, "aLongEnoughLineOfAKey"

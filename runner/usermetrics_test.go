@@ -69,6 +69,7 @@ func (o *operator) userMetric(metric, name string) *dto.Metric {
 // observed is what the summaries and histograms of reportMetrics were told; the others are empty.
 var observed = map[string]float64{"summary_test": 2, "histogram_test": 2}
 
+// Covers AO 9.3 user metrics, AO 10.1 no. 16, UP F9.
 func TestMetricsOfPlaybooks(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
@@ -121,6 +122,7 @@ func TestMetricsOfPlaybooks(t *testing.T) {
 }
 
 // TestTakenMetricsPort: another operator, or anything else, has the port; runs report all the same.
+// Covers UP C10.
 func TestTakenMetricsPort(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -148,6 +150,7 @@ func TestTakenMetricsPort(t *testing.T) {
 
 // TestK8sStatusBesideManagedStatus is the custom status of AO 9.3: what k8s_status writes through the proxy survives the
 // operator's own writes, and nothing is written when nothing differs (UP F6).
+// Covers AO 9.4 k8s_event, UP F1.
 func TestK8sStatusBesideManagedStatus(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)

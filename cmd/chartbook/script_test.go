@@ -31,6 +31,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// Covers UP A6, I2.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",

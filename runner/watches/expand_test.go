@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Covers AO 10.5 no. 4.
 func TestExpand(t *testing.T) {
 	env := environment(map[string]string{"NAME": "value", "EMPTY": "", "LINES": "one\ntwo", "1": "first"})
 	cases := []struct{ reason, in, want string }{

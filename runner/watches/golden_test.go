@@ -44,6 +44,7 @@ var goldenEnvironment = map[string]string{
 	"ANSIBLE_COLLECTIONS_PATH": "collections",
 }
 
+// Covers AO 10.1 no. 15.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.yaml")
 	if err != nil || len(files) == 0 {

@@ -58,6 +58,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// Covers UP E4.
 func TestReconcilePeriod(t *testing.T) {
 	period := func(d time.Duration) *time.Duration { return &d }
 	cases := []struct {

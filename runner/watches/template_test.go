@@ -14,6 +14,7 @@ var templated = map[string]any{
 	},
 }
 
+// Covers AO 10.5 no. 4.
 func TestTemplateExpands(t *testing.T) {
 	cases := []struct {
 		reason, in, want string

@@ -47,6 +47,7 @@ func order(t *testing.T, requests []Request, between time.Duration) []string {
 	return got
 }
 
+// Covers UP A1.
 func TestWhoComesNext(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -185,6 +186,7 @@ func TestNeverMoreThanItsSize(t *testing.T) {
 	}
 }
 
+// Covers AO 10.3 no. 8, UP A5, B9.
 func TestDefault(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -94,6 +94,7 @@ func TestRunsThatCannotBeginAreCounted(t *testing.T) {
 
 // Every line about a run has its id, in the order in which things happened; the old tool handled each event in a
 // goroutine of its own (AO 10.2).
+// Covers AO 9.2 log, UP I2.
 func TestLinesOfARunAreInOrder(t *testing.T) {
 	obj := ofGeneration(1)
 	s := newStage(t, func(_ context.Context, job engine.Job) engine.Result {

@@ -101,6 +101,7 @@ func ofGeneration(generation int64) *unstructured.Unstructured {
 
 // The spec changes after the resource was read from the cache and before the run begins. Writing that the run begins brings the
 // new state with it; what the run then did was still for the old one.
+// Covers UP F3.
 func TestStatusSpeaksOfTheGenerationThatWasRun(t *testing.T) {
 	var ran any
 	s := newStage(t, func(_ context.Context, job engine.Job) engine.Result {
@@ -122,6 +123,7 @@ func TestStatusSpeaksOfTheGenerationThatWasRun(t *testing.T) {
 }
 
 // A visit that finds nothing to do uses up the timer of the queue and must not lose the period with it.
+// Covers UP E9.
 func TestVisitWithoutCauseKeepsThePeriod(t *testing.T) {
 	runs := 0
 	s := newStage(t, func(ctx context.Context, job engine.Job) engine.Result { runs++; return succeed(ctx, job) },

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Covers UP A12.
 func TestWaits(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }

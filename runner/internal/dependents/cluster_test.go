@@ -38,6 +38,7 @@ func TestEditAndDeletion(t *testing.T) {
 
 // TestHarmlessChanges makes all the changes that must not wake, and then one that must: had one of the former been
 // taken for a change, it would have come first.
+// Covers AO 10.3 no. 10, UP D6.
 func TestHarmlessChanges(t *testing.T) {
 	s := newScene(t)
 	app := s.app(t, "x")
@@ -118,6 +119,7 @@ func TestRestart(t *testing.T) {
 	s.expectNothingElse(t)
 }
 
+// Covers UP D3.
 func TestOtherNamespaceAndClusterScope(t *testing.T) {
 	s := newScene(t)
 	app := s.app(t, "x")

@@ -10,6 +10,7 @@ import (
 )
 
 // TestWhatIsDropped looks at a kind of child after a time without a run.
+// Covers AO 10.4 no. 2.
 func TestWhatIsDropped(t *testing.T) {
 	other := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Other"}
 	for _, tc := range []struct {

@@ -138,6 +138,7 @@ func (b *bigCluster) secret(w http.ResponseWriter, i int) {
 // TestMemoryWithManyForeignSecrets covers B5 of the users' complaints: an operator of which one child is a Secret must
 // not hold all Secrets of the cluster, not even for the moment in which it gets to know them. Answers of 500 MB come
 // from API servers that stream and from older ones that put all into one list.
+// Covers AO 10.4 no. 2.
 func TestMemoryWithManyForeignSecrets(t *testing.T) {
 	for _, how := range []string{"stream", "list"} {
 		t.Run(how, func(t *testing.T) {

@@ -70,6 +70,7 @@ var jinjaVars = []string{
 // jinjaRun reaches what a resource's author can write into the run's own variable.
 var jinjaRun = Run{ID: "r-1", Trigger: "spec", Reason: "{{ 3*3 }}", ChangedPaths: []string{"spec.{{ 2+2 }}"}, Generation: 1, Attempt: 1}
 
+// Covers AO 10.5 no. 2, UP H5.
 func TestAnsibleEvaluatesNothingThatIsMarked(t *testing.T) {
 	w := sampleWatch()
 	w.MarkUnsafe = true

@@ -145,6 +145,7 @@ func checkGolden(t *testing.T, path string, value any) {
 	}
 }
 
+// Covers AO 10.5 no. 2, UP H4.
 func TestRefusals(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 300) + "1" + strings.Repeat("}", 300)
 	cases := []struct {

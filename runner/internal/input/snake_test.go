@@ -10,6 +10,7 @@ import (
 
 // TestSnake checks the names against testdata/snake.golden. Each line of it has a key and what the Ansible tool's own
 // function made of it, so that there is no -update: the file is the fact.
+// Covers UP H2.
 func TestSnake(t *testing.T) {
 	file, err := os.Open("testdata/snake.golden")
 	if err != nil {

@@ -92,6 +92,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	}
 }
 
+// Covers AO 10.1 no. 5, UP A12, E6, F10.
 func TestRunMetrics(t *testing.T) {
 	m, registry := newMetrics(t)
 	m.AddWatch(sample)

@@ -13,6 +13,7 @@ import (
 
 // Steps as AO 4.6 has them. That ignored failures were logged as errors, and debug tasks with their full name not seen,
 // were defects of the old tool.
+// Covers UP I1.
 func TestStepsOfAPlay(t *testing.T) {
 	step := func(kind engine.EventKind, action string) engine.Event {
 		return engine.Event{Kind: kind, Task: "Do it", Action: action, Host: "localhost", Text: "some text"}

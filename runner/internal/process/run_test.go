@@ -121,6 +121,7 @@ func TestRunGoesOnWhenAWriterFails(t *testing.T) {
 	}
 }
 
+// Covers AO 10.3 no. 5.
 func TestRunBoundsMemoryOfOutput(t *testing.T) {
 	spec := shell("yes 0123456789 | head -c 50000000; echo the end")
 	out := NewCapture(100, 100)

@@ -204,6 +204,7 @@ func (quickClock) Now() time.Time { return time.Unix(0, time.Now().UnixNano()*10
 
 func (quickClock) After(d time.Duration) <-chan time.Time { return time.After(d / 100) }
 
+// Covers UP B6.
 func TestReap(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

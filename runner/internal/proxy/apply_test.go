@@ -176,6 +176,7 @@ func TestApplyAcrossScopes(t *testing.T) {
 
 // TestUpdates sends updates, in both formats of typed clients, of a kind of which the API server lets an update create
 // an object.
+// Covers UP C11.
 func TestUpdates(t *testing.T) {
 	s := newRealStage(t)
 	app, other := s.app(t, "x"), s.app(t, "other")

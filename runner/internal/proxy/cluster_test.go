@@ -86,6 +86,7 @@ func reference(o engine.Owner) []metav1.OwnerReference {
 }
 
 // TestOwnerInEveryFormat creates a Secret in each format that clients use (C1, D4).
+// Covers AO 10.1 no. 14.
 func TestOwnerInEveryFormat(t *testing.T) {
 	s := newRealStage(t)
 	app := s.app(t, "x")
@@ -199,6 +200,7 @@ func TestQuestionsPass(t *testing.T) {
 }
 
 // TestReadsAreThoseOfTheAPIServer covers C2 to C5: what the old tool answered from its cache, and wrongly.
+// Covers AO 10.1 no. 11, UP C3, C4.
 func TestReadsAreThoseOfTheAPIServer(t *testing.T) {
 	s := newRealStage(t)
 	session := s.open(t, s.app(t, "x"))

@@ -37,6 +37,7 @@ func discoverAll(tb testing.TB, session *proxy.Session) {
 }
 
 // TestDiscoveryIsRemembered counts what runs cost the API server. With the old tool each one asked for everything.
+// Covers UP A7.
 func TestDiscoveryIsRemembered(t *testing.T) {
 	s := newRealStage(t, watchKinds)
 	s.settle(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
 )
 
+// Covers AO 10.5 no. 1.
 func TestWhoIsLetIn(t *testing.T) {
 	s := newFakeStage(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "passed") })
 	session, closed := s.open(t, owner("a", "x")), s.open(t, owner("a", "y"))
@@ -128,6 +129,7 @@ func TestImpersonatedProxyActsForNobodyElse(t *testing.T) {
 }
 
 // TestStreamsAreNotHeldBack reads each line of an endless answer before the next one is written.
+// Covers AO 10.3 no. 7.
 func TestStreamsAreNotHeldBack(t *testing.T) {
 	next := make(chan string)
 	s := newFakeStage(t, func(w http.ResponseWriter, _ *http.Request) {

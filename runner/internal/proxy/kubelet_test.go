@@ -217,6 +217,7 @@ func (k *kubelet) log(w http.ResponseWriter, _ *http.Request) {
 }
 
 // TestExecAndAttach runs a command in a Pod, and attaches to one: client-go, the proxy, a real API server, a kubelet (C6).
+// Covers AO 9.3 SubresourcesTest.
 func TestExecAndAttach(t *testing.T) {
 	s := newRealStage(t)
 	pod := newKubeletPod(t, s, &kubelet{})

@@ -208,6 +208,7 @@ func TestBrokenAPI(t *testing.T) {
 }
 
 // TestOneQuestionForAll asks from many clients at once, of which the first one goes away (AO 10.1 no. 12).
+// Covers AO 10.2 no. 5.
 func TestOneQuestionForAll(t *testing.T) {
 	asked := atomic.Int32{}
 	arrived, answer := make(chan struct{}), make(chan struct{})

@@ -108,6 +108,7 @@ const modules = `
 // TestModules runs a playbook that uses each module of kubernetes.core that operators use, at a port of the user's
 // choice (AO 10.1 no. 1: with the old tool every task failed then), on a cluster with an APIService whose server is down
 // (AO 10.1 no. 12: with the old tool nothing of a new kind could be made then).
+// Covers AO 9.3 SubresourcesTest, UP C10.
 func TestModules(t *testing.T) {
 	ansible, err := exec.LookPath("ansible-playbook")
 	if err != nil {
@@ -177,6 +178,7 @@ func breakAPI(t *testing.T, admin client.Client) {
 }
 
 // TestKubectlStreams uses kubectl for what it does in a way of its own.
+// Covers UP C6.
 func TestKubectlStreams(t *testing.T) {
 	kubectl := testkit.Kubectl(t)
 	s := newRealStage(t)

@@ -132,6 +132,7 @@ func arrives[T any](c <-chan T) bool {
 }
 
 // TestNothingIsLeft opens and closes 200 sessions, each with a stream that is broken off.
+// Covers UP B4.
 func TestNothingIsLeft(t *testing.T) {
 	s := newFakeStage(t, func(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()

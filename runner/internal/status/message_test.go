@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// Covers UP F7.
 func TestMessage(t *testing.T) {
 	hide := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
 	for name, c := range map[string]struct {

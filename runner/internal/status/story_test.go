@@ -171,6 +171,7 @@ const takeOverHelm = `{
   {"lastTransitionTime":"2024-01-01T00:00:00Z","status":"False","reason":"Whatever","type":"Paused"}],
  "deployedRelease":{"name":"demo","manifest":"kind: Secret\ndata: {password: aGk=}"}}`
 
+// Covers UP F2.
 func TestStories(t *testing.T) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {

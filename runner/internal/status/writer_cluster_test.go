@@ -96,6 +96,7 @@ func TestRealWrite(t *testing.T) {
 }
 
 // TestRealConflicts has someone else write to the resource all the time.
+// Covers AO 10.3 no. 10, UP F5.
 func TestRealConflicts(t *testing.T) {
 	w := newWorld(t, kind("Busy"))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -24,6 +24,7 @@ func newRunnerBench(t *testing.T) *bench {
 
 // TestPrivateDataDirectory: while a run lasts, the directory of AO §3.3 is there; no file of it may be read by others
 // (AO 10.5), and none outlives the run.
+// Covers UP B3.
 func TestPrivateDataDirectory(t *testing.T) {
 	t.Parallel()
 	b := newRunnerBench(t)

@@ -108,6 +108,7 @@ class ActionModule(ActionBase):
 }
 
 // TestWithoutKubernetesClient is AO 7.4: the old k8s_event ended with a NameError.
+// Covers AO 9.4 failures.
 func TestWithoutKubernetesClient(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

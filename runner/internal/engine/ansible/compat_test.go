@@ -206,6 +206,7 @@ var projects = map[string]project{
 	},
 }
 
+// Covers AO 9.2 log.
 func TestProjects(t *testing.T) {
 	t.Parallel()
 	for name, p := range projects {

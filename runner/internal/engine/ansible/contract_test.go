@@ -152,6 +152,7 @@ func TestLocalInventory(t *testing.T) {
 	}
 }
 
+// Covers AO 10.1 no. 6.
 func TestUnreachableHost(t *testing.T) { eachExecutor(t, unreachableHost) }
 
 func unreachableHost(t *testing.T, b *bench) {
@@ -215,6 +216,7 @@ func rescueThroughIncludes(t *testing.T, b *bench) {
 
 // TestSecretsStayHidden looks for a value that no_log hides in everything that comes out of a run, and for extra
 // vars in everything that stays.
+// Covers AO 10.5 no. 3, UP B3.
 func TestSecretsStayHidden(t *testing.T) { eachExecutor(t, secretsStayHidden) }
 
 func secretsStayHidden(t *testing.T, b *bench) {
@@ -264,6 +266,7 @@ func secretsStayHidden(t *testing.T, b *bench) {
 }
 
 // TestOddInputs gives a play what people put into a spec.
+// Covers UP H11.
 func TestOddInputs(t *testing.T) { eachExecutor(t, oddInputs) }
 
 func oddInputs(t *testing.T, b *bench) {

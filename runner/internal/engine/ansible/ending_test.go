@@ -35,6 +35,7 @@ func hangs(job engine.Job) bool {
 	return strings.Contains(all, "sleep 4000") && strings.Contains(all, "sleep 5000") && strings.Contains(all, "sleep 6000")
 }
 
+// Covers UP B7.
 func TestTimeoutEndsEverything(t *testing.T) { eachExecutor(t, timeoutEndsEverything) }
 
 func timeoutEndsEverything(t *testing.T, b *bench) {
@@ -83,6 +84,7 @@ func cancelEndsEverything(t *testing.T, b *bench) {
 	b.onlyArtifactsLeft(job)
 }
 
+// Covers AO 10.2 no. 1.
 func TestKilledPlay(t *testing.T) { eachExecutor(t, killedPlay) }
 
 func killedPlay(t *testing.T, b *bench) {
@@ -131,6 +133,7 @@ func parentOf(t *testing.T, pid int) int {
 	return parent
 }
 
+// Covers UP B6.
 func TestDetachedDaemonOutlivesAGoodRun(t *testing.T) {
 	eachExecutor(t, detachedDaemonOutlivesAGoodRun)
 }
@@ -191,6 +194,7 @@ func (f writerFunc) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Covers AO 10.2 no. 4.
 func TestRunsLeaveNothing(t *testing.T) {
 	b := newBench(t)
 	workspace, err := OpenWorkspace(filepath.Join(t.TempDir(), "none"), 0) // no artifacts

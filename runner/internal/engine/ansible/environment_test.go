@@ -46,6 +46,7 @@ func TestJobEnvironment(t *testing.T) {
 
 // TestTemporaryDirectory: kubernetes.core and the Kubernetes client keep what they found out about the API server in
 // tempfile.gettempdir(). All runs share that, so that it stays warm, and it goes away with the operator (AO 10.3, 10.4).
+// Covers UP B2.
 func TestTemporaryDirectory(t *testing.T) {
 	b := newBench(t)
 	dir := t.TempDir() + "/w"

@@ -14,6 +14,7 @@ import (
 var inRunner = []string{"YAML", "include", "role", "options"}
 
 // TestGivingUp runs plays that ansible-playbook gives up without a failed task to show for it.
+// Covers AO 10.1 no. 7.
 func TestGivingUp(t *testing.T) {
 	t.Parallel()
 	const head = "- hosts: localhost\n  gather_facts: false\n"

@@ -9,6 +9,7 @@ import (
 
 // TestHardenedContainer runs some of the other tests as clusters run operators: as a user that no file knows, without a
 // home directory, on a read-only root with one directory for temporary files.
+// Covers UP H10.
 func TestHardenedContainer(t *testing.T) {
 	needAnsible(t)
 	if os.Geteuid() != 0 {

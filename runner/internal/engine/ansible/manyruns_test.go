@@ -63,6 +63,7 @@ func (b *bench) remains(temp string) (r remains) {
 
 // TestFiveHundredRuns: the old tool keeps files for each run and each resource that ever was, and a discovery cache for
 // each resource (AO 10.3, 10.4; UP B1). Here nothing is left beyond the artifacts that are to be kept.
+// Covers UP B4.
 func TestFiveHundredRuns(t *testing.T) {
 	const resources, keep = 5, 2
 	temp := t.TempDir()

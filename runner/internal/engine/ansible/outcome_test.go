@@ -12,6 +12,7 @@ import (
 )
 
 // TestOutcomes runs real plays, one for each way in which a play can end.
+// Covers AO 10.1 no. 4, AO 10.1 no. 6, AO 10.3 no. 2, UP E2, E6, F7.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

@@ -11,6 +11,7 @@ import (
 
 // TestEventPipe: all that was written before the end comes through, and a descendant that keeps the pipe open holds
 // nothing up (AO 10.2: the old tool leaves a socket, a listener and a goroutine behind where a run could not start).
+// Covers AO 10.3 no. 4.
 func TestEventPipe(t *testing.T) {
 	descriptors := openDescriptors(t)
 	for _, straggler := range []bool{false, true} {

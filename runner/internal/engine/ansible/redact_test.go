@@ -26,6 +26,7 @@ func hideAll(secrets ...string) redactor {
 
 // TestRedaction looks for known secrets in all that comes out of a run, and for the cause of a failure, which is to stay
 // readable without no_log.
+// Covers UP I3.
 func TestRedaction(t *testing.T) {
 	t.Parallel()
 	// In JSON the second one looks otherwise than as a value; the third one is a word of the event stream itself.

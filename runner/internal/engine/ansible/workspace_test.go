@@ -104,6 +104,7 @@ func TestWorkspaceRefusesTraps(t *testing.T) {
 	}
 }
 
+// Covers AO 10.4 no. 3.
 func TestWorkspaceAfterACrash(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "w")
 	w := openTestWorkspace(t, dir, DefaultArtifactBytes)
@@ -192,6 +193,7 @@ func TestRotation(t *testing.T) {
 }
 
 // TestBudget: many resources, few runs each, which is what filled disks.
+// Covers AO 10.4 no. 1, UP B1.
 func TestBudget(t *testing.T) {
 	const budget = 1 << 20
 	dir := filepath.Join(t.TempDir(), "w")
