@@ -2,11 +2,9 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,8 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
-	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
 	"github.com/chartbook-operator/chartbook/runner/internal/redact"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
@@ -173,130 +169,4 @@ func (r *reconciler) act(ctx context.Context, v *visit, decision plan.Decision) 
 	case plan.Run:
 	}
 	return r.run(ctx, v, decision.Mode)
-}
-
-// fetch reads the resource. A child that goes is often a sign that its owner has gone, and the news of the child may be
-// faster: then the API server is asked, or a run would bring back children of nobody.
-func (r *reconciler) fetch(ctx context.Context, v *visit) (*unstructured.Unstructured, error) {
-	obj, err := r.reader.get(ctx, v.key)
-	if obj == nil || v.trigger != engine.TriggerDependent {
-		return obj, err
-	}
-	return r.live(ctx, v.key)
-}
-
-// live reads a resource past the cache; nil when there is none.
-func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstructured.Unstructured, error) {
-	obj := ofKind(r.Watch.GVK)
-	err := r.Live.Get(ctx, key, obj)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("read %s %s past the cache: %w", r.Watch.GVK.Kind, key, err)
-	}
-	return obj, nil
-}
-
-// prepare gathers what is known of the resource.
-func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
-	v.obj, v.generation, v.refusal = obj, generationOf(obj), nil
-	v.secrets = secretsOf(obj)
-	v.record = status.Read(status.Of(obj))
-	v.episode = r.episodeOf(obj)
-	period, err := plan.Period(obj.GetAnnotations(), r.Watch.ReconcilePeriod, r.Defaults.Period)
-	v.period = period
-	if err != nil {
-		v.refusal = &plan.Refusal{Reason: status.ReasonRefused, Message: err.Error()}
-	}
-}
-
-// facts are what the plan decides by.
-func (r *reconciler) facts(v *visit) plan.Input {
-	annotations := v.obj.GetAnnotations()
-	in := plan.Input{
-		Trigger:       v.trigger,
-		Deleting:      v.obj.GetDeletionTimestamp() != nil,
-		Held:          len(held(v.obj, r.Finalizers)) > 0,
-		Selected:      r.selector.Matches(labels.Set(v.obj.GetLabels())),
-		Paused:        annotations[pausedAnnotation] == "true",
-		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
-		Changed:       v.record.ObservedGeneration != v.generation,
-		Stalled:       v.record.Stalled,
-		Exhausted:     v.episode.exhausted(r.Watch.Retry),
-		Unchanged:     r.unchanged(v),
-		Period:        v.period,
-		Random:        r.Random(),
-		LastGood:      v.lastGood(),
-		Refusal:       v.refusal,
-		RetryAt:       v.episode.retryAt(),
-		Now:           r.Clock.Now(),
-	}
-	if len(r.Finalizers) > 0 {
-		in.Finalizer = r.Finalizers[0]
-	}
-	return in
-}
-
-// gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
-func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
-	r.notes.forget(v.key)
-	r.Related.Forget(v.key)
-	r.forget(v.key)
-	v.news = news{}
-	if r.Forget != nil {
-		r.Forget(ownerNamed(r.Watch.GVK, v.key))
-	}
-	r.Log.V(1).Info("Resource is gone", "kind", r.Watch.GVK.Kind, "namespace", v.key.Namespace, "name", v.key.Name)
-	return reconcile.Result{}, nil
-}
-
-func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
-	if d.Rule == "DeletedWithoutFinalizer" {
-		r.logOf(v).Info("Resource is terminated, skipping reconciliation")
-	} else {
-		r.logOf(v).V(1).Info("Nothing to do", "rule", d.Rule, "why", d.Message)
-	}
-	return reconcile.Result{}, nil
-}
-
-// letGo takes the finalizer off without cleaning up.
-func (r *reconciler) letGo(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
-	if _, err := r.release(ctx, v.obj); err != nil {
-		return reconcile.Result{}, err
-	}
-	r.event(v.obj, observe.EventReleased, d.Message)
-	r.logOf(v).Info("Removing finalizer", "why", d.Message)
-	return reconcile.Result{}, nil
-}
-
-func (r *reconciler) refuse(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
-	r.notes.plan(v.key, "", time.Time{})
-	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Refused, Reason: d.Reason, Message: d.Message})
-}
-
-func (r *reconciler) pause(ctx context.Context, v *visit, d plan.Decision) (reconcile.Result, error) {
-	r.notes.plan(v.key, "", time.Time{})
-	return reconcile.Result{}, r.write(ctx, v, status.Input{Phase: status.Paused, Message: d.Message})
-}
-
-// again asks for the next look.
-func (r *reconciler) again(v *visit, next plan.Next) (reconcile.Result, error) {
-	if next.After <= 0 {
-		r.notes.plan(v.key, "", time.Time{})
-		return reconcile.Result{}, nil
-	}
-	r.notes.plan(v.key, next.Trigger, r.Clock.Now().Add(next.After))
-	r.waits.add(v.key, r.Clock.Now().Add(next.After))
-	return reconcile.Result{Priority: new(priorityOf(next.Trigger))}, nil
-}
-
-// back asks for the look that was planned before a visit that had nothing to do came in between.
-func (r *reconciler) back(key types.NamespacedName) reconcile.Result {
-	return reconcile.Result{RequeueAfter: r.notes.next(key, r.Clock.Now())}
-}
-
-// describe names a resource in errors.
-func describe(obj *unstructured.Unstructured) string {
-	return fmt.Sprintf("%s %s", obj.GetKind(), keyOf(obj))
 }
