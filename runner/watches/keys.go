@@ -59,7 +59,7 @@ func commonKeys() []entryKey {
 				{Key: "schedule[].name", Type: "text", Default: "required", Content: forAll,
 					Doc: "The name of the schedule, which reaches the playbook as chartbook_run.schedule."},
 				{Key: "schedule[].cron", Type: "text", Default: "required", Content: forAll,
-					Doc: "A cron expression: minute, hour, day of the month, day of the week; or @daily and the like."},
+					Doc: "A cron expression: minute, hour, day of the month, month of the year, day of the week; or @daily and the like."},
 				{Key: "schedule[].timeZone", Type: "text", Default: "UTC", Content: forAll,
 					Doc: "The time zone of the expression, like Europe/Berlin."},
 				{Key: "schedule[].concurrencyPolicy", Type: "Allow, Forbid or Replace", Default: "Allow", Content: forAll,

@@ -54,14 +54,22 @@ func (w *waker) wake(key types.NamespacedName, trigger engine.Trigger) {
 }
 
 func (w *waker) add(q queue, key types.NamespacedName, trigger engine.Trigger) {
+	w.addAfter(q, key, trigger, 0)
+}
+
+// settling is how long resources wait that were as they should be when the operator started. Workers would else begin with
+// the first of the list, before the one has been seen whose run was interrupted.
+const settling = time.Second
+
+func (w *waker) addAfter(q queue, key types.NamespacedName, trigger engine.Trigger, wait time.Duration) {
 	w.notes.add(key, trigger)
-	w.waits.add(key, w.now())
+	w.waits.add(key, w.now().Add(wait))
 	request := reconcile.Request{NamespacedName: key}
 	if pq, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-		pq.AddWithOpts(priorityqueue.AddOpts{Priority: new(priorityOf(trigger))}, request)
+		pq.AddWithOpts(priorityqueue.AddOpts{After: wait, Priority: new(priorityOf(trigger))}, request)
 		return
 	}
-	q.Add(request)
+	q.AddAfter(request, wait)
 }
 
 // source keeps the queue for wakes from outside the watch.
@@ -81,6 +89,10 @@ func (w *waker) handler(filter changeFilter, seen sightings, active *activeRuns)
 			seen.exists(e.Object)
 			trigger := triggerOfFound(e.Object, e.IsInInitialList)
 			w.tell(keyOf(e.Object), foundNews(trigger, e.IsInInitialList))
+			if trigger == engine.TriggerInitial {
+				w.addAfter(q, keyOf(e.Object), trigger, settling)
+				return
+			}
 			w.add(q, keyOf(e.Object), trigger)
 		},
 		UpdateFunc: func(_ context.Context, e event.TypedUpdateEvent[*unstructured.Unstructured], q queue) {

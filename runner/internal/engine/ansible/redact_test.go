@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -139,12 +140,12 @@ func TestLateSecrets(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	job := newJob()
-	known := false
+	var known atomic.Bool
 	job.Redact = func(text string) string {
 		if strings.Contains(text, "now it is known") {
-			known = true
+			known.Store(true)
 		}
-		if known {
+		if known.Load() {
 			text = hideAll("first\nsecond", "early")(text)
 		}
 		return text
