@@ -37,7 +37,7 @@ type remains struct {
 func (b *bench) remains(temp string) (r remains) {
 	b.t.Helper()
 	for _, dir := range []string{b.workspace.Dir(), temp} {
-		_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+		_ = filepath.WalkDir(dir, func(_ string, _ fs.DirEntry, err error) error {
 			if err != nil {
 				b.t.Error(err)
 			}
