@@ -174,6 +174,9 @@ func (f *finder) lookIn(ctx context.Context, k listable, namespace string, sough
 
 // match watches a kind for those of the primaries that own an object of it, and returns the others.
 func (f *finder) match(object metav1.Object, k listable, sought []*Primary) []*Primary {
+	if k.gvk.Kind == "Secret" && object.GetLabels()["owner"] == "helm" {
+		return sought // the record of a release, which belongs to its resource and is nobody's content
+	}
 	return slices.DeleteFunc(sought, func(p *Primary) bool {
 		if len(ownershipOf(ourOwners(object, p), []*Primary{p}).owners) == 0 {
 			return false
