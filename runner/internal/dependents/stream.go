@@ -69,7 +69,7 @@ func (s *stream) Delete(obj any) error {
 }
 
 // Replace implements cache.ReflectorStore. It gets the result of a list.
-func (s *stream) Replace(list []any, _ string) error {
+func (s *stream) Replace(list []any, version string) error {
 	fresh := make([]*record, 0, len(list))
 	for _, obj := range list {
 		r, err := s.record(obj)
@@ -78,7 +78,7 @@ func (s *stream) Replace(list []any, _ string) error {
 		}
 		fresh = append(fresh, r)
 	}
-	s.registry.deliver(func() []change { return s.replace(fresh) })
+	s.registry.deliver(func() []change { return s.replace(fresh, version) })
 	s.synced()
 	return nil
 }
@@ -86,10 +86,10 @@ func (s *stream) Replace(list []any, _ string) error {
 // Resync implements cache.ReflectorStore. There is nothing to repeat: a record that did not change is no news.
 func (s *stream) Resync() error { return nil }
 
-func (s *stream) replace(fresh []*record) []change {
+func (s *stream) replace(fresh []*record, version string) []change {
 	var changes []change
 	if !s.listed {
-		changes = s.missed(fresh)
+		changes = s.missed(fresh, version)
 	}
 	s.listed = true
 	gone := make(map[types.NamespacedName]bool, len(s.records))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -17,8 +18,9 @@ const maxUnseen = 10_000
 
 // unseen is what a run wrote before the objects of its kind were known.
 type unseen struct {
-	child engine.Child
-	owner ownerKey
+	child   engine.Child
+	owner   ownerKey
+	version string // resourceVersion of the write
 }
 
 // noteUnseen remembers writes of a run of owner. The registry's lock must be held.
@@ -32,7 +34,7 @@ func (r *Registry) noteUnseen(owner ownerKey, writes []engine.Write) {
 			k.unseen = map[types.UID]unseen{}
 		}
 		child := engine.Child{GVK: write.GVK, Namespace: write.Namespace, Name: write.Name}
-		k.unseen[write.UID] = unseen{child: child, owner: owner}
+		k.unseen[write.UID] = unseen{child: child, owner: owner, version: write.ResourceVersion}
 	}
 }
 
@@ -50,8 +52,9 @@ func (k *kind) expects(owner ownerKey, namespace string) bool {
 	return true
 }
 
-// missed returns the deletions that happened before the first list. The registry's lock must be held.
-func (s *stream) missed(fresh []*record) []change {
+// missed returns the deletions that happened before the first list, which is of a version. What was written later than that
+// is not in the list and not gone: events will bring it. The registry's lock must be held.
+func (s *stream) missed(fresh []*record, version string) []change {
 	if s.kind == nil || len(s.kind.unseen) == 0 {
 		return nil
 	}
@@ -65,7 +68,8 @@ func (s *stream) missed(fresh []*record) []change {
 			continue
 		}
 		delete(s.kind.unseen, uid)
-		if !present[uid] {
+		later, err := resourceversion.CompareResourceVersion(u.version, version)
+		if !present[uid] && (err != nil || later <= 0) {
 			changes = append(changes, change{child: u.child, uid: uid, why: Deleted, owners: []ownerKey{u.owner}})
 		}
 	}
