@@ -13,6 +13,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
 	"github.com/chartbook-operator/chartbook/runner/internal/related"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
 // access lets the controller open the proxy without knowing it.
@@ -73,6 +74,7 @@ func (c children) OnChange(p controller.Primary, wake func(owner types.Namespace
 	c.AddPrimary(dependents.Primary{
 		GVK:                p.GVK,
 		ClusterScoped:      !p.Namespaced,
+		BuiltIn:            status.BuiltIn(p.GVK),
 		WatchClusterScoped: p.WatchClusterScoped,
 		Blacklist:          p.Blacklist,
 		FollowStatus:       p.FollowStatus,

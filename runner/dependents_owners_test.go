@@ -16,9 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/chartbook-operator/chartbook/runner"
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
@@ -39,15 +37,9 @@ type backstage struct {
 func newBackstage(t *testing.T, gvk schema.GroupVersionKind) *backstage {
 	t.Helper()
 	config := testkit.Cluster(t)
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapper := testkit.Mapper(t, config)
 	b := &backstage{gvk: gvk, namespace: testkit.Namespace(t, testkit.Client(t, config)), wakes: make(chan string, 10000)}
+	var err error
 	b.Registry, err = dependents.New(dependents.Config{RESTConfig: config, Mapper: mapper, Log: logr.Discard()})
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,7 @@ type boundAddress struct{ flag, address string }
 func (o *Options) addresses() []boundAddress {
 	var used []boundAddress
 	for _, a := range []boundAddress{{"health-probe-bind-address", o.HealthProbeAddress}, {"metrics-bind-address", o.Metrics.Address}} {
-		if a.address != "" && a.address != "0" {
+		if !isOff(a.address) {
 			used = append(used, a)
 		}
 	}

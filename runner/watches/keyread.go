@@ -40,15 +40,17 @@ func readReconcilePeriod(e *entry, n *yaml.Node, key string) {
 	e.watch.ReconcilePeriod = &value
 }
 
-func readTimeout(e *entry, n *yaml.Node, key string) {
-	value, ok := e.durationValue(n, key)
-	switch {
-	case !ok:
-	case value < 0:
-		e.failf(n, key, "write 0s for no deadline", "%s must not be negative", key)
-	default:
-		e.watch.Timeout = new(time.Duration)
-		*e.watch.Timeout = value
+// readPeriod reads a duration that is not negative into a place of the watch. none says how to write that there is none.
+func readPeriod(none string, place func(*Watch) **time.Duration) func(*entry, *yaml.Node, string) {
+	return func(e *entry, n *yaml.Node, key string) {
+		value, ok := e.durationValue(n, key)
+		switch {
+		case !ok:
+		case value < 0:
+			e.failf(n, key, none, "%s must not be negative", key)
+		default:
+			*place(&e.watch) = &value
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package watches
 
-import "gopkg.in/yaml.v3"
+import (
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
 
 // entryKey is a key of a watch: its description, and how to read it.
 type entryKey struct {
@@ -52,7 +56,7 @@ func commonKeys() []entryKey {
 			read: readResync},
 		{KeyDoc: KeyDoc{Key: "fullResyncPeriod", Type: "duration", Default: "none", Content: forAll,
 			Doc: "How long after a good run the next one follows in any case, with resync: changed."},
-			read: readFullResync},
+			read: readPeriod("write 0s for never", func(w *Watch) **time.Duration { return &w.FullResyncPeriod })},
 		{KeyDoc: KeyDoc{Key: "schedule", Type: "list", Default: "[]", Content: forAll,
 			Doc: "Times at which resources are run."},
 			nested: []KeyDoc{
@@ -77,7 +81,7 @@ func commonKeys() []entryKey {
 			}, read: readRetry},
 		{KeyDoc: KeyDoc{Key: "timeout", Type: "duration", Default: "none", Content: forAll,
 			Doc: "The deadline of one run; what has not ended by then is ended, with reason DeadlineExceeded."},
-			read: readTimeout},
+			read: readPeriod("write 0s for no deadline", func(w *Watch) **time.Duration { return &w.Timeout })},
 		{KeyDoc: KeyDoc{Key: "manageStatus", Type: "boolean", Default: "true", Tools: fromAnsible, Content: forAll,
 			Doc: "Whether the resource's status is written."},
 			read: readBool(func(w *Watch) *bool { return &w.ManageStatus })},

@@ -1,10 +1,6 @@
 package watches
 
-import (
-	"time"
-
-	"gopkg.in/yaml.v3"
-)
+import "gopkg.in/yaml.v3"
 
 // Resync is what the end of a period, and a start of the operator, do.
 type Resync string
@@ -25,18 +21,6 @@ func readResync(e *entry, n *yaml.Node, key string) {
 		if ok {
 			e.failf(n, key, "write always or changed", "%s: there is no way %q to resync", key, value)
 		}
-	}
-}
-
-func readFullResync(e *entry, n *yaml.Node, key string) {
-	value, ok := e.durationValue(n, key)
-	switch {
-	case !ok:
-	case value < 0:
-		e.failf(n, key, "write 0s for never", "%s must not be negative", key)
-	default:
-		e.watch.FullResyncPeriod = new(time.Duration)
-		*e.watch.FullResyncPeriod = value
 	}
 }
 

@@ -1,11 +1,14 @@
 package apirecord
 
 import (
+	"errors"
 	"net/http"
 	"regexp"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -42,6 +45,20 @@ func ParseDenial(req Request, status metav1.Status) (engine.Denial, bool) {
 		denial.Name = req.Name
 	}
 	return denial, true
+}
+
+// DenialOf returns the right that the API server missed when it refused a request for a resource with err; nil when that
+// is not what err says.
+func DenialOf(err error, resource schema.GroupVersionResource) *engine.Denial {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return nil
+	}
+	req := Request{Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
+	if denial, ok := ParseDenial(req, status.Status()); ok {
+		return &denial
+	}
+	return nil
 }
 
 // shorten cuts s to at most limit bytes without leaving half a character.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -26,7 +27,7 @@ type episode struct {
 	schedule tick                 // whose run has not succeeded yet
 	passed   map[string]time.Time // times of schedules that were dealt with, by name
 	shadow   map[string]any       // status as it would be, of a watch that does not manage status
-	told     map[string]bool      // what of the resource's children cannot be watched, as far as it was told
+	told     *once.Texts          // what of the resource's children cannot be watched, as far as it was told
 }
 
 // episodeOf returns the episode of obj. A new spec begins a new one.
@@ -35,7 +36,7 @@ func (r *reconciler) episodeOf(obj *unstructured.Unstructured) *episode {
 	defer r.mu.Unlock()
 	e := r.episodes[keyOf(obj)]
 	if e == nil || e.uid != obj.GetUID() || e.generation != generationOf(obj) {
-		next := &episode{uid: obj.GetUID(), generation: generationOf(obj)}
+		next := &episode{uid: obj.GetUID(), generation: generationOf(obj), told: &once.Texts{}}
 		if e != nil && e.uid == next.uid {
 			next.inherit(e)
 		}

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"errors"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -44,7 +43,7 @@ func (r *reconciler) hindered(ctx context.Context, v *visit, err error) (reconci
 	if apierrors.IsForbidden(err) {
 		reason, event = engine.ReasonForbidden, observe.EventForbidden
 	}
-	if r.told.first(h.doing) {
+	if r.told.First(h.doing) {
 		r.logOf(v).Info(string(event), "doing", h.doing, "message", err.Error())
 	}
 	r.event(v.obj, event, err.Error())
@@ -64,24 +63,4 @@ func (e *episode) hindered() int {
 	defer e.mu.Unlock()
 	e.refusals++
 	return e.refusals
-}
-
-// once remembers texts that were told.
-type once struct {
-	mu   sync.Mutex
-	told map[string]bool
-}
-
-// first reports whether text comes for the first time.
-func (o *once) first(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.told[text] {
-		return false
-	}
-	if o.told == nil {
-		o.told = map[string]bool{}
-	}
-	o.told[text] = true
-	return true
 }

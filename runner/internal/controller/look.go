@@ -39,7 +39,7 @@ func (r *reconciler) live(ctx context.Context, key types.NamespacedName) (*unstr
 
 // prepare gathers what is known of the resource.
 func (r *reconciler) prepare(v *visit, obj *unstructured.Unstructured) {
-	v.obj, v.generation, v.refusal = obj, generationOf(obj), nil
+	v.obj, v.generation, v.refusal, v.inputs = obj, generationOf(obj), nil, ""
 	v.secrets = secretsOf(obj)
 	v.record = status.Read(status.Of(obj))
 	v.episode = r.episodeOf(obj)

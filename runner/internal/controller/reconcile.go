@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
+	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/plan"
 	"github.com/chartbook-operator/chartbook/runner/internal/redact"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
@@ -30,7 +31,7 @@ type reconciler struct {
 	waker    *waker
 	status   *status.Writer
 	denials  *denialLog
-	told     *once // refusals of own writes
+	told     *once.Texts // refusals of own writes
 
 	active *activeRuns
 

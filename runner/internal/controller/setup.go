@@ -13,6 +13,7 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 )
 
@@ -112,7 +113,7 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		notes:    notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
-		told:     &once{},
+		told:     &once.Texts{},
 		active:   newActiveRuns(),
 		episodes: map[types.NamespacedName]*episode{},
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
-// noteInputs notes what a run of the resource as it is now is made from, for a watch that resyncs only what changed.
+// noteInputs notes what a run of the resource as it was looked at is made from, for a watch that resyncs only what changed.
 func (r *reconciler) noteInputs(v *visit) {
-	if r.Watch.Resync == watches.ResyncChanged {
+	if r.Watch.Resync == watches.ResyncChanged && v.inputs == "" {
 		v.inputs = inputsDigest(v.obj, r.Fingerprint())
 	}
 }

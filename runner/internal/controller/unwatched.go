@@ -9,22 +9,8 @@ func (r *reconciler) tellUnwatched(v *visit) {
 		return
 	}
 	for _, what := range r.Children.Unwatched(r.Watch.GVK) {
-		if v.episode.tell(what) {
+		if v.episode.told.First(what) {
 			r.event(v.obj, observe.EventDependentUnwatchable, what)
 		}
 	}
-}
-
-// tell returns true the first time it is called with a text.
-func (e *episode) tell(what string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.told[what] {
-		return false
-	}
-	if e.told == nil {
-		e.told = map[string]bool{}
-	}
-	e.told[what] = true
-	return true
 }

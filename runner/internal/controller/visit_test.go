@@ -21,6 +21,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
+	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -72,7 +73,7 @@ func newStage(t *testing.T, run engineFunc, cached, stored *unstructured.Unstruc
 			Related: noRelated{}, Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
 		},
 		Client: client, Live: client, selector: labels.Everything(),
-		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
+		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once.Texts{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
 		status: &status.Writer{Store: status.ClientStore{Client: client, Live: client}},
 		reader: newReader(gvk, fake.NewClientBuilder().WithObjects(cached).Build()),
 	}}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -189,7 +188,7 @@ func (f *finder) match(object metav1.Object, k listable, sought []*Primary) []*P
 // ourOwners leaves out what Kubernetes itself makes of a built-in primary, like the ReplicaSets of a Deployment that a
 // playbook decorates: their owner reference says that the owner is their controller. That of a playbook's objects does not.
 func ourOwners(object metav1.Object, p *Primary) metav1.Object {
-	if strings.Contains(p.GVK.Group, ".") && !strings.HasSuffix(p.GVK.Group, ".k8s.io") {
+	if !p.BuiltIn {
 		return object
 	}
 	kept := &metav1.PartialObjectMetadata{}

@@ -32,6 +32,8 @@ type Primary struct {
 	GVK schema.GroupVersionKind
 	// ClusterScoped says that resources of the kind live in no namespace.
 	ClusterScoped bool
+	// BuiltIn says that the kind comes with Kubernetes, whose controllers make children of its resources, too.
+	BuiltIn bool
 	// WatchClusterScoped extends the watch to cluster-scoped children of a namespaced kind.
 	WatchClusterScoped bool
 	// Blacklist are kinds of children that are not watched.

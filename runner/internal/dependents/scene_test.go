@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/dependents"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -78,14 +77,7 @@ func newSceneAt(t *testing.T, admin *rest.Config, options ...option) *scene {
 // start begins with a new registry, as a new process does.
 func (s *scene) start(t *testing.T, options ...option) {
 	t.Helper()
-	httpClient, err := rest.HTTPClientFor(s.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(s.config, httpClient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapper := testkit.Mapper(t, s.config)
 	log := make(chan string, 1000)
 	note := func(line string) {
 		s.mu.Lock()

@@ -2,7 +2,6 @@ package dependents
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,19 +106,7 @@ func (k *kind) troubleOf(err error, resource schema.GroupVersionResource) Unwatc
 		trouble.Reason = ReasonNotServed
 	case apierrors.IsForbidden(err):
 		trouble.Reason = ReasonForbidden
-		trouble.Denial = denialOf(err, resource)
+		trouble.Denial = apirecord.DenialOf(err, resource)
 	}
 	return trouble
-}
-
-func denialOf(err error, resource schema.GroupVersionResource) *engine.Denial {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return nil
-	}
-	req := apirecord.Request{Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
-	if denial, ok := apirecord.ParseDenial(req, status.Status()); ok {
-		return &denial
-	}
-	return nil
 }

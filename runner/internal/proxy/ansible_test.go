@@ -44,7 +44,7 @@ const playbook = `
 func TestAnsible(t *testing.T) {
 	ansible, err := exec.LookPath("ansible-playbook")
 	if err != nil {
-		t.Skip("needs ansible-playbook with kubernetes.core")
+		t.Fatalf("%v; make setup installs it, with kubernetes.core", err)
 	}
 	s := newRealStage(t)
 	app := s.app(t, "x")

@@ -129,49 +129,22 @@ func owners(o engine.Owner) string {
 
 // TestApplyAcrossScopes has the four combinations (D2) for server-side apply.
 func TestApplyAcrossScopes(t *testing.T) {
-	s := newRealStage(t)
-	app, site := s.app(t, "x"), s.resource(t, testkit.Object(siteGVK, "", "site-"+s.namespace, nil))
-	elsewhere := testkit.Namespace(t, s.admin)
-	annotations := map[string]string{
-		"operator-sdk/primary-resource":      s.namespace + "/x",
-		"operator-sdk/primary-resource-type": "App.proxy.example.com",
-	}
-	for _, tc := range []struct {
-		why         string
-		owner       engine.Owner
-		child       client.Object
-		references  []metav1.OwnerReference
-		annotations map[string]string
-	}{
-		{why: "same namespace", owner: app, child: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace}}, references: reference(app)},
-		{why: "other namespace", owner: app, child: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere}}, annotations: annotations},
-		{why: "cluster-scoped child", owner: app, child: &rbacv1.ClusterRole{}, annotations: annotations},
-		{why: "cluster-scoped owner", owner: site, child: &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace}}, references: reference(site)},
-		{why: "both cluster-scoped", owner: site, child: &rbacv1.ClusterRole{}, references: reference(site)},
-	} {
-		t.Run(tc.why, func(t *testing.T) {
-			c := testkit.Client(t, through(t, s.open(t, tc.owner)))
-			tc.child.SetName("applied-" + s.namespace + "-" + strings.ToLower(tc.owner.Kind))
-			gvk := must(c.GroupVersionKindFor(tc.child))
-			tc.child.GetObjectKind().SetGroupVersionKind(gvk)
-			for range 2 {
-				obj := testkit.Object(gvk, tc.child.GetNamespace(), tc.child.GetName(), nil)
-				if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner("one")); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := s.admin.Get(t.Context(), client.ObjectKeyFromObject(tc.child), tc.child); err != nil {
+	acrossScopes(t, func(t *testing.T, s *realStage, owner engine.Owner, child client.Object) {
+		t.Helper()
+		c := testkit.Client(t, through(t, s.open(t, owner)))
+		child.SetName("applied-" + s.namespace + "-" + strings.ToLower(owner.Kind))
+		gvk := must(c.GroupVersionKindFor(child))
+		child.GetObjectKind().SetGroupVersionKind(gvk)
+		for range 2 {
+			obj := testkit.Object(gvk, child.GetNamespace(), child.GetName(), nil)
+			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(obj), client.FieldOwner("one")); err != nil {
 				t.Fatal(err)
 			}
-			s.cleanUp(t, tc.child)
-			if diff := cmp.Diff(tc.references, tc.child.GetOwnerReferences()); diff != "" {
-				t.Errorf("owner references (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tc.annotations, tc.child.GetAnnotations()); diff != "" {
-				t.Errorf("annotations (-want +got):\n%s", diff)
-			}
-		})
-	}
+		}
+		if err := s.admin.Get(t.Context(), client.ObjectKeyFromObject(child), child); err != nil {
+			t.Fatal(err)
+		}
+	})
 }
 
 // TestUpdates sends updates, in both formats of typed clients, of a kind of which the API server lets an update create

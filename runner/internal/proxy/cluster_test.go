@@ -131,6 +131,19 @@ func TestOwnerInEveryFormat(t *testing.T) {
 // TestOwnerAcrossScopes has the four combinations (D2) on a real API server, whose garbage collector would delete
 // what has an illegal reference.
 func TestOwnerAcrossScopes(t *testing.T) {
+	acrossScopes(t, func(t *testing.T, s *realStage, owner engine.Owner, child client.Object) {
+		t.Helper()
+		child.SetGenerateName("child-")
+		if err := testkit.Client(t, through(t, s.open(t, owner))).Create(t.Context(), child); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// acrossScopes looks at the owner of a child in each combination of scopes. bring creates the child in a run of the owner,
+// and reads it.
+func acrossScopes(t *testing.T, bring func(t *testing.T, s *realStage, owner engine.Owner, child client.Object)) {
+	t.Helper()
 	s := newRealStage(t)
 	app, site := s.app(t, "x"), s.resource(t, testkit.Object(siteGVK, "", "site-"+s.namespace, nil))
 	elsewhere := testkit.Namespace(t, s.admin)
@@ -152,11 +165,7 @@ func TestOwnerAcrossScopes(t *testing.T) {
 		{why: "both cluster-scoped", owner: site, child: &rbacv1.ClusterRole{}, references: reference(site)},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
-			c := testkit.Client(t, through(t, s.open(t, tc.owner)))
-			tc.child.SetGenerateName("child-")
-			if err := c.Create(t.Context(), tc.child); err != nil {
-				t.Fatal(err)
-			}
+			bring(t, s, tc.owner, tc.child)
 			s.cleanUp(t, tc.child)
 			if diff := cmp.Diff(tc.references, tc.child.GetOwnerReferences()); diff != "" {
 				t.Errorf("owner references (-want +got):\n%s", diff)

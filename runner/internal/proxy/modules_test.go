@@ -112,7 +112,7 @@ const modules = `
 func TestModules(t *testing.T) {
 	ansible, err := exec.LookPath("ansible-playbook")
 	if err != nil {
-		t.Skip("needs ansible-playbook with kubernetes.core")
+		t.Fatalf("%v; make setup installs it, with kubernetes.core", err)
 	}
 	cluster := testkit.NewPrivate(t)
 	breakAPI(t, testkit.Client(t, cluster.Config(t)))

@@ -81,7 +81,7 @@ func (r reader) read(ctx context.Context, t target) (found, error) {
 	case apierrors.IsNotFound(err):
 		return found{absent: t.String() + " is missing"}, nil
 	case apierrors.IsForbidden(err):
-		return found{absent: t.String() + " cannot be read", denial: denialOf(err, mapping.Resource)}, nil
+		return found{absent: t.String() + " cannot be read", denial: apirecord.DenialOf(err, mapping.Resource)}, nil
 	case err != nil:
 		return found{}, fmt.Errorf("read %s: %w", t, err)
 	}
@@ -122,17 +122,4 @@ func all(ctx context.Context, client dynamic.ResourceInterface, t target) (found
 func sizeOf(obj *unstructured.Unstructured) int {
 	data, _ := obj.MarshalJSON() // came as JSON
 	return len(data)
-}
-
-// denialOf returns the right that the API server misses; nil when it does not say.
-func denialOf(err error, resource schema.GroupVersionResource) *engine.Denial {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return nil
-	}
-	request := apirecord.Request{Group: resource.Group, Version: resource.Version, Resource: resource.Resource}
-	if denial, ok := apirecord.ParseDenial(request, status.Status()); ok {
-		return &denial
-	}
-	return nil
 }

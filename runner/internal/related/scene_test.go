@@ -20,7 +20,6 @@ import (
 	ktypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/related"
@@ -60,14 +59,7 @@ func newScene(t *testing.T, keys string, as ...func(*rest.Config)) *scene {
 	for _, change := range as {
 		change(config)
 	}
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mapper := testkit.Mapper(t, config)
 	config.Wrap(s.requests.wrap)
 	registry, err := related.New(related.Config{RESTConfig: config, Mapper: mapper, Log: s.log.logger()})
 	if err != nil {

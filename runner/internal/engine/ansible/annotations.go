@@ -3,7 +3,6 @@ package ansible
 import (
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -42,7 +41,7 @@ func (e *Engine) tellIgnored(job engine.Job) {
 		if _, err := strconv.Atoi(value); !set || err == nil || job.Progress == nil {
 			continue
 		}
-		if !e.told.first(string(job.Owner.UID) + "\n" + resourcePath(job.Owner) + "\n" + name + "\n" + value) {
+		if !e.told.First(string(job.Owner.UID) + "\n" + resourcePath(job.Owner) + "\n" + name + "\n" + value) {
 			continue
 		}
 		message := fmt.Sprintf("annotation %s is ignored, since %q is not an integer", name, shorten(value, maxValueText))
@@ -52,26 +51,3 @@ func (e *Engine) tellIgnored(job engine.Job) {
 
 // maxValueText bounds, in bytes, what is repeated of a user's value.
 const maxValueText = 40
-
-// onceEach remembers texts, a bounded number of them: when there are too many it begins anew.
-type onceEach struct {
-	mu   sync.Mutex
-	seen map[string]bool
-}
-
-// maxSeen bounds the memory of what was told.
-const maxSeen = 1000
-
-// first reports whether it is asked about a text for the first time.
-func (o *onceEach) first(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.seen[text] {
-		return false
-	}
-	if o.seen == nil || len(o.seen) >= maxSeen {
-		o.seen = map[string]bool{}
-	}
-	o.seen[text] = true
-	return true
-}

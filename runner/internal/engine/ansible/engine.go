@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
@@ -18,7 +19,7 @@ type Engine struct {
 	cfg       Config
 	executor  executor
 	extraArgs []string
-	told      onceEach // annotations that are ignored
+	told      once.Texts // annotations that are ignored
 }
 
 var _ engine.Engine = (*Engine)(nil)

@@ -2,7 +2,6 @@ package ansible
 
 import (
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -162,17 +161,5 @@ func TestBadAnnotations(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
-	}
-}
-
-func TestOnceEachIsBounded(t *testing.T) {
-	var o onceEach
-	for i := range 10 * maxSeen {
-		if !o.first(strconv.Itoa(i)) {
-			t.Fatalf("text %d was seen", i)
-		}
-	}
-	if len(o.seen) > maxSeen {
-		t.Errorf("%d texts are kept", len(o.seen))
 	}
 }

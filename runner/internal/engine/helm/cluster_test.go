@@ -140,7 +140,7 @@ func TestNewKindsConcernOnlyChartsThatAsk(t *testing.T) {
 }
 
 func (w *world) kindServed(gvk schema.GroupVersionKind) bool {
-	_, err := newMapper(w.t, w.config).RESTMapping(gvk.GroupKind(), gvk.Version)
+	_, err := testkit.Mapper(w.t, w.config).RESTMapping(gvk.GroupKind(), gvk.Version)
 	return err == nil
 }
 
@@ -177,7 +177,7 @@ spec: {size: {{ .Values.replicas }}}
 	w.did(w.engine(dir), job, engine.ActionNone)
 	// A release that was going on when its CRD was taken away can still be uninstalled.
 	w.delete(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}, "", "bits."+group)
-	w.mapper = newMapper(t, w.config)
+	w.mapper = testkit.Mapper(t, w.config)
 	w.run(w.engine(dir), finalize(job), engine.Changed)
 }
 

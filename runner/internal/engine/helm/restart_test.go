@@ -19,7 +19,7 @@ func TestAPIServerRestartsInTheMiddleOfARun(t *testing.T) {
 	config := private.Config(t)
 	testkit.InstallCRD(t, config, appKind)
 	c := testkit.Client(t, config)
-	w := &world{t: t, config: config, mapper: newMapper(t, config), client: c, namespace: "default"}
+	w := &world{t: t, config: config, mapper: testkit.Mapper(t, config), client: c, namespace: "default"}
 	e := w.engine("hooks")
 	job := w.job("one", hooks("pre-install", "hang"))
 	hung := make(chan struct{})

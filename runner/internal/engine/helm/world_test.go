@@ -20,7 +20,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	kube "sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -51,7 +50,7 @@ func newWorld(t *testing.T) *world {
 	config := testkit.Cluster(t)
 	testkit.InstallCRD(t, config, appKind)
 	c := testkit.Client(t, config)
-	return &world{t: t, config: config, mapper: newMapper(t, config), client: c, namespace: testkit.Namespace(t, c)}
+	return &world{t: t, config: config, mapper: testkit.Mapper(t, config), client: c, namespace: testkit.Namespace(t, c)}
 }
 
 // in returns the world for a subtest, which runs beside the others.
@@ -67,19 +66,6 @@ func (w *world) in(t *testing.T) *world {
 func (w *world) otherNamespace() string {
 	w.t.Helper()
 	return testkit.Namespace(w.t, w.client)
-}
-
-func newMapper(tb testing.TB, config *rest.Config) meta.RESTMapper {
-	tb.Helper()
-	httpClient, err := rest.HTTPClientFor(config)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	mapper, err := apiutil.NewDynamicRESTMapper(config, httpClient)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return mapper
 }
 
 // chartDir returns the path of one of the charts in testdata.
