@@ -28,16 +28,15 @@ class Preload:
 
     Attributes:
         notes: What could not be.
-        collections: Where the collections are, by name.
     """
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.collections: dict[str, str] = {}
-        self._kept = CollectionsAhead()
+        self._code = CollectionsAhead()
 
     def do(self, collections: Iterable[str]) -> None:
         """Imports plugins, modules and the named collections, and hides them from runs that would not find them."""
+        self._code = CollectionsAhead()
         remember_metadata()
         initialize = getattr(sys.modules["ansible.plugins.loader"], "init_plugin_loader", None)
         if initialize is not None:
@@ -71,16 +70,18 @@ class Preload:
                 self._note(name, error)
 
     def _collections(self, names: Iterable[str]) -> None:
-        self._kept = CollectionsAhead()
         for name in names:
-            for part, error in self._kept.load(name):
+            for part, error in self._code.load(name):
                 self._note(part, error)
-        self._kept.put_away()
-        self.collections = self._kept.places
+        self._code.put_away()
+
+    def collections(self) -> dict[str, str]:
+        """Returns where the collections are, by name."""
+        return self._code.places
 
     def modules(self) -> list[types.ModuleType]:
         """Returns all that has been imported, put away or not."""
-        return [*sys.modules.values(), *self._kept.modules()]
+        return [*sys.modules.values(), *self._code.modules()]
 
     def _note(self, what: str, error: BaseException) -> None:
         self.notes.append(f"{what} is not there ahead: {type(error).__name__}: {error}")

@@ -100,7 +100,7 @@ class Zygote:
             "hooks": "",
             "consulted": self._recorder.consulted(),
             "files": identity.stamps(self._options.program, self._preload.modules()),
-            "collections": self._preload.collections,
+            "collections": self._preload.collections(),
             "notes": self._preload.notes,
         }
 
