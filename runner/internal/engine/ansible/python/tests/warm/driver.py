@@ -48,6 +48,8 @@ def main() -> int:
     from chartbook_warm import hooks, versions
     from chartbook_warm.counters import Counters
 
+    del sys.path[:2]  # neither this folder nor that of the package is one that Ansible knows
+
     preload(os.environ.pop("DRIVER_PRELOAD", "").split())
     from ansible.release import __version__
 

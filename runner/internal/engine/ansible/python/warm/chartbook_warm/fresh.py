@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
 import io
 import locale
@@ -14,9 +15,11 @@ import signal
 import sys
 import tempfile
 import threading
+import warnings
 import weakref
 from typing import Any
 
+_LENIENT_LOCALES = ("C", "POSIX", "C.UTF-8", "C.utf8", "UTF-8")  # in which Python lets undecodable bytes through
 _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by every Python
 
 _main_process: Any = multiprocessing.process.current_process()  # that of the zygote, which imports this
@@ -29,12 +32,14 @@ def begin(stdout: int, stderr: int) -> None:
     gc.freeze()  # objects of the parent own descriptors by numbers that will mean something else
     signals()
     descriptors(stdout, stderr)
+    locale.setlocale(locale.LC_ALL, "C")
+    locale.setlocale(locale.LC_CTYPE, "")
     streams()
     exit_handlers()
     logs()
     processes()
-    locale.setlocale(locale.LC_ALL, "C")
-    locale.setlocale(locale.LC_CTYPE, "")
+    search_path()
+    warning_filters()
     tempfile.tempdir = None
     sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
 
@@ -72,21 +77,24 @@ def streams() -> None:
     """Makes new standard streams, because those of the parent may hold text that it has not written yet."""
     _kept.extend((sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__))
     encoding, errors = _encoding()
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(  # type: ignore[misc]
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(
         io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors)
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(  # type: ignore[misc]
-        io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding, errors, newline="\n")
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(  # type: ignore[misc]
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding, "backslashreplace", newline="\n",
-        line_buffering=True)
+    sys.stdout = sys.__stdout__ = _output(1, encoding, errors)
+    sys.stderr = sys.__stderr__ = _output(2, encoding, "backslashreplace", by_line=True)
+
+
+def _output(fd: int, encoding: str, errors: str, by_line: bool = False) -> io.TextIOWrapper:
+    raw = io.FileIO(fd, "w", closefd=False)
+    if os.environ.get("PYTHONUNBUFFERED"):
+        return io.TextIOWrapper(raw, encoding, errors, "\n", write_through=True)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, "\n", line_buffering=by_line)
 
 
 def _encoding() -> tuple[str, str]:
     encoding = "utf-8" if sys.flags.utf8_mode else locale.getpreferredencoding(False)
-    lenient = sys.flags.utf8_mode or os.environ.get("LC_ALL", os.environ.get("LC_CTYPE", "")) in ("C", "POSIX")
-    errors = "surrogateescape" if lenient else "strict"
-    wanted, _, wanted_errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
-    return wanted or encoding, wanted_errors or errors
+    lenient = sys.flags.utf8_mode or locale.setlocale(locale.LC_CTYPE) in _LENIENT_LOCALES
+    wanted, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    return codecs.lookup(wanted or encoding).name, errors or ("surrogateescape" if lenient else "strict")
 
 
 def exit_handlers() -> None:
@@ -121,6 +129,26 @@ def processes() -> None:
     tracker = sys.modules.get("multiprocessing.resource_tracker")
     if tracker is not None:
         tracker._resource_tracker.__init__()  # its pipe is closed
+
+
+def search_path() -> None:
+    """Takes away where Ansible's command lies: Python looks for code beside a script, but that is not the module."""
+    sys.path[:] = [path for path in sys.path
+                   if path not in ("", ".") and not os.path.exists(os.path.join(path, "ansible-playbook"))]
+
+
+def warning_filters() -> None:
+    """Has Python show the warnings that it shows when nobody has asked for others."""
+    warnings.resetwarnings()
+    if sys.flags.dev_mode:
+        warnings.simplefilter("default")
+    else:
+        for category in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+    process: Any = getattr(warnings, "_processoptions", None)
+    if process is not None:
+        process(sys.warnoptions)
 
 
 def end(code: int) -> int:

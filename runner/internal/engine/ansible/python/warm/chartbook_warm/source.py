@@ -6,9 +6,7 @@ import dataclasses
 import importlib.machinery
 import os
 import types
-from typing import Any, Mapping
-
-Key = tuple  # type: ignore[type-arg]
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,11 +52,6 @@ def load(path: str) -> Source:
     return source
 
 
-def cached() -> Mapping[str, Source]:
-    """Returns what has been loaded so far, by path."""
-    return {path: source for path, (_, source) in _cache.items()}
-
-
 def _compile(path: str, text: bytes) -> types.CodeType | None:
     loader = _Loader("chartbook_module", path)
     try:
@@ -70,6 +63,7 @@ def _compile(path: str, text: bytes) -> types.CodeType | None:
     if isinstance(code, types.CodeType):
         return code
     try:
-        return compile(text, path, "exec", dont_inherit=True)
+        fresh: types.CodeType = compile(text, path, "exec", dont_inherit=True)
+        return fresh
     except (SyntaxError, ValueError):
         return None
