@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from typing import Any, Mapping
 
@@ -100,3 +101,16 @@ def _json(path: str) -> dict[str, Any]:
     with open(path, encoding="utf-8") as file:
         content: dict[str, Any] = json.load(file)
     return content
+
+
+def gone(pid: int) -> bool:
+    """Tells whether a process ends within some seconds; a zombie has ended."""
+    for _ in range(500):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                if file.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except OSError:
+            return True
+        time.sleep(0.01)
+    return False

@@ -11,7 +11,7 @@ import time
 import unittest
 from typing import Any, Mapping
 
-from . import hooksupport  # noqa: F401  # makes the package known
+from .hooksupport import gone  # makes the package known, too
 
 from chartbook_warm import fork, source
 from chartbook_warm.adapters.base import Adapter
@@ -294,19 +294,6 @@ class ModuleTest(unittest.TestCase):
         os.waitpid(worker, 0)
         with open(path, encoding="utf-8") as file:
             self.assertTrue(gone(int(file.read())))
-
-
-def gone(pid: int) -> bool:
-    """Tells whether a process ends within some seconds; a zombie has ended."""
-    for _ in range(500):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except OSError:
-            return True
-        time.sleep(0.01)
-    return False
 
 
 if __name__ == "__main__":
