@@ -56,14 +56,11 @@ def _compile(path: str, text: bytes) -> types.CodeType | None:
     loader = _Loader("chartbook_module", path)
     try:
         code = loader.get_code("chartbook_module")
-    except (ImportError, OSError):  # a compiled file that cannot be used
-        code = None
-    except (SyntaxError, ValueError):
+    except SyntaxError:
         return None
-    if isinstance(code, types.CodeType):
-        return code
+    except (ImportError, OSError, EOFError, TypeError, ValueError):  # of a compiled file that cannot be used
+        code = None
     try:
-        fresh: types.CodeType = compile(text, path, "exec", dont_inherit=True)
-        return fresh
+        return code or compile(text, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None

@@ -7,10 +7,9 @@ import os
 import sys
 from typing import Any, Mapping, Sequence
 
-from chartbook_warm.adapters.base import Adapter, Parameters
+from chartbook_warm.adapters.base import ACTION, Adapter, Parameters
 from chartbook_warm.payload import Payload
 
-ACTION = "ansible.plugins.action:ActionBase."
 EXECUTE = ("module_name", "module_args", "tmp", "task_vars", "persist_files", "delete_remote_tmp", "wrap_async")
 COMMAND = ("cmd", "sudoable", "in_data", "executable", "encoding_errors", "chdir")
 SHEBANG = ("interpreter", "task_vars", "templar", "args", "remote_is_local")
@@ -40,6 +39,7 @@ class Classic(Adapter):
         ACTION + "_low_level_execute_command": [COMMAND],
         "ansible.executor.module_common:_get_shebang": [SHEBANG],
     }
+    absent = ("ansible.executor.module_common:_BuiltModule",)
     unnamed_module = "ansible.modules.%s"
     shell_stays = True  # it has another command to run after the module
 

@@ -6,8 +6,8 @@ import importlib
 import json
 from typing import Any, Mapping
 
-from chartbook_warm.adapters.base import Adapter
-from chartbook_warm.adapters.classic import ACTION, COMMAND, COMMON_SIGNATURES, EXECUTE, SHEBANG
+from chartbook_warm.adapters.base import ACTION, Adapter
+from chartbook_warm.adapters.classic import COMMAND, COMMON_SIGNATURES, EXECUTE, SHEBANG
 from chartbook_warm.payload import Payload
 
 _COMMON = "ansible.executor.module_common:"
