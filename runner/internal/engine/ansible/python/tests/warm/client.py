@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -23,7 +24,7 @@ PATIENCE = 120.0  # seconds until a test takes something for not going to happen
 
 def program() -> str:
     """Returns the path of ansible-playbook."""
-    return os.environ.get("CHARTBOOK_TEST_PLAYBOOK", "/usr/bin/ansible-playbook")
+    return shutil.which("ansible-playbook") or "ansible-playbook"
 
 
 def eventually(what: str, check: Callable[[], bool]) -> None:

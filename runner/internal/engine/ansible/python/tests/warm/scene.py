@@ -8,10 +8,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-import unittest
 from typing import Any
 
-from client import Finished, Started, Zygote, program
+from .client import Finished, Started, Zygote, program
+from .hooksupport import NeedsAnsible
 
 
 class Scene:
@@ -90,7 +90,7 @@ class Scene:
         shutil.rmtree(self.root, ignore_errors=True)
 
 
-class Case(unittest.TestCase):
+class Case(NeedsAnsible):
     """A test with a scene that all tests of its class share."""
 
     options: tuple[str, ...] = ()
@@ -98,6 +98,7 @@ class Case(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
+        super().setUpClass()
         cls.scene = Scene(*cls.options)
 
     @classmethod

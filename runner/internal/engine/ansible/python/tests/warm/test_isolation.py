@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-import unittest
 
-from client import Finished
-from scene import Case, Scene, said
+from .client import Finished
+from .hooksupport import NeedsAnsible
+from .scene import Case, Scene, said
 
 # A lookup plugin that evaluates an expression where templates are evaluated.
 PROBE = """
@@ -160,7 +160,7 @@ class OverrideTest(Case):
             self.assertEqual(said(self.both(play))["said"], f"{word} looked up by the {word}")
 
 
-class CollectionTest(unittest.TestCase):
+class CollectionTest(NeedsAnsible):
     """Collections beside the playbook, where one of that name, or of that namespace, was imported ahead."""
 
     def test_beside_the_playbook(self) -> None:
@@ -194,7 +194,3 @@ class CollectionTest(unittest.TestCase):
                           + probe("outer", "__import__('kubernetes.config').config.KUBE_CONFIG_DEFAULT_LOCATION"))
         for env, want in (({"KUBECONFIG": "/one"}, "/one"), ({"KUBECONFIG": "/two"}, "/two"), ({}, "~/.kube/config")):
             self.assertEqual(said(scene.run(play, **env)), {"ahead": "True", "inner": want, "outer": want})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-import unittest
 
-import client
-from scene import Case, Scene
+from . import client
+from .hooksupport import NeedsAnsible
+from .scene import Case, Scene
 
 SECRET = """$ANSIBLE_VAULT;1.1;AES256
 33363431353735353937306431396535613635653265363739353531646437613633646639623330
@@ -72,7 +72,7 @@ class SameTest(Case):
         self.assertEqual(sleeping(started.pid), [])
 
 
-class WarningsTest(unittest.TestCase):
+class WarningsTest(NeedsAnsible):
     """What Ansible prints when it is imported belongs to each run."""
 
     def test_warnings(self) -> None:
@@ -101,7 +101,3 @@ def sleeping(session: int) -> list[str]:
             except OSError:
                 pass
     return found
-
-
-if __name__ == "__main__":
-    unittest.main()

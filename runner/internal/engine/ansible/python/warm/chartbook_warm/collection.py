@@ -28,6 +28,7 @@ class CollectionsAhead:
     def __init__(self) -> None:
         self._before = {name for name in sys.modules if name.partition(".")[0] == _ROOT}
         self._modules: dict[str, dict[str, types.ModuleType]] = {}  # by collection and full name
+        self._loaded: list[str] = []
         self.places: dict[str, str] = {}  # where each collection is
 
     def load(self, name: str) -> Iterator[tuple[str, BaseException]]:
@@ -37,6 +38,7 @@ class CollectionsAhead:
         except Exception as error:  # pylint: disable=broad-exception-caught
             yield name, error
             return
+        self._loaded.append(name)
         for kind in _KINDS:
             folder = os.path.join(package.__path__[0], "plugins", kind)
             for found in pkgutil.walk_packages([folder], f"{_ROOT}.{name}.plugins.{kind}."):
@@ -44,6 +46,11 @@ class CollectionsAhead:
                     importlib.import_module(found.name)
                 except (Exception, SystemExit) as error:  # pylint: disable=broad-exception-caught
                     yield found.name, error
+
+    def loaded(self) -> Iterator[str]:
+        """Yields where the collections are that load has been called for."""
+        for name in self._loaded:
+            yield sys.modules[f"{_ROOT}.{name}"].__path__[0]
 
     def modules(self) -> list[types.ModuleType]:
         """Returns the imported code."""
