@@ -38,10 +38,13 @@ class Scene:
         places = ("ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TMP", "ANSIBLE_ASYNC_DIR", "TMPDIR")
         return {**self._env, **dict.fromkeys(places, str(self.temp)), **more}
 
-    def add(self, **files: str) -> None:
-        """Writes files into the project. In their names __ stands for / and the last _ for a dot."""
-        for name, text in files.items():
-            self.write("/".join(name.split("__")[:-1] + [".".join(name.split("__")[-1].rsplit("_", 1))]), text)
+    def set(self, **env: str) -> None:
+        """Sets variables for zygote and runs."""
+        self._env.update(env)
+
+    def forget(self, name: str) -> None:
+        """Takes a variable out."""
+        del self._env[name]
 
     def write(self, path: str, text: str) -> str:
         """Writes a file into the project. Returns its absolute path."""
@@ -85,7 +88,7 @@ class Scene:
     def close(self) -> None:
         """Ends the zygote and removes the files."""
         if self._zygote is not None:
-            self._zygote.hang_up()
+            self._zygote.hang_up()  # which ends what is still running
             self._zygote.wait()
         shutil.rmtree(self.root, ignore_errors=True)
 
