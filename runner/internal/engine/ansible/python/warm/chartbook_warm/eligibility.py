@@ -36,7 +36,7 @@ class Eligibility:
         """Takes the names of the environment whose values have been used while everything was imported."""
         self._adapter = adapter
         self._place = place
-        self._consulted = frozenset(consulted) - _READ_AGAIN
+        self._consulted = frozenset(name for name in consulted if not _READ_AGAIN.match(name))
         self._python = _identity(sys.executable)
 
     def payload(self, action: Any, module_name: str | None, task_vars: Mapping[str, Any] | None,
@@ -139,8 +139,8 @@ class Eligibility:
             return self._adapter.unnamed_module % name
 
 
-# Consulted at the start, but looked at again by each module, or set right by module.prepare.
-_READ_AGAIN = frozenset(("HOME", "KUBECONFIG", "LOGNAME", "PATH", "PWD", "TMPDIR", "TEMP", "TMP", "TZ", "USER"))
+# Consulted at the start, but looked at again by each module, or set right by module.run.
+_READ_AGAIN = re.compile(r"(?:HOME|KUBECONFIG|K8S_AUTH_.*|LOGNAME|PATH|PWD|TMPDIR|TEMP|TMP|TZ|USER)$")
 
 
 def _user_packages(home: str) -> str:

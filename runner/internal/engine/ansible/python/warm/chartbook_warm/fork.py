@@ -123,7 +123,7 @@ def _end(pid: int) -> None:
         for other in _descendants(pid):
             try:
                 os.kill(other, signal.SIGKILL)
-            except ProcessLookupError:
+            except OSError:  # gone, or somebody else's
                 pass
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
