@@ -7,6 +7,7 @@ import signal
 import socket
 
 from . import client
+from .processes import alive, below, marked, stat
 from .scene import Case, Scene
 
 # A task that says when it has begun, and goes on until it is ended.
@@ -28,45 +29,6 @@ class Run:
         self.started = scene.start(scene.play(before + WAIT.format(place=place), name=name + ".yml"))
         self.pid = self.started.pid
         client.eventually("the task has begun", lambda: place.exists() and place.read_text() != "")
-
-
-def marked(run: str) -> list[int]:
-    """Returns the ids of the living processes that carry a run's mark where everybody can read it."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{name}/environ", "rb") as environ:
-                if name.isdigit() and f"CHARTBOOK_RUN={run}".encode() in environ.read().split(b"\0"):
-                    found.append(int(name))
-        except OSError:
-            pass
-    return found
-
-
-def stat(pid: int) -> list[str]:
-    """Returns what /proc says about a process: state, parent, group, session ..."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()
-
-
-def alive(pid: int) -> bool:
-    """Tells whether there is a process, zombies not counted."""
-    try:
-        return stat(pid)[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def children(pid: int) -> list[int]:
-    """Returns the children of a process, zombies included."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            if name.isdigit() and stat(int(name))[1] == str(pid):
-                found.append(int(name))
-        except OSError:
-            pass
-    return found
 
 
 class RunsTest(Case):
@@ -94,7 +56,7 @@ class RunsTest(Case):
         self.assertGreater(ended["max_rss_kb"], 10_000)
         self.assertEqual(stat(run.pid)[0], "Z")
         self.scene.zygote.send("reap", {"id": run.name})
-        client.eventually("it is reaped", lambda: run.pid not in children(self.scene.zygote.process.pid))
+        client.eventually("it is reaped", lambda: run.pid not in below(self.scene.zygote.process.pid))
 
     def test_orphans_are_reaped(self) -> None:
         place = self.scene.project / "daemon"
@@ -102,7 +64,7 @@ class RunsTest(Case):
         daemon = int(place.read_text())
         self.assertEqual(stat(daemon)[1], str(self.scene.zygote.process.pid), "it has been inherited")
         os.killpg(daemon, signal.SIGKILL)
-        client.eventually("nothing is left", lambda: not children(self.scene.zygote.process.pid))
+        client.eventually("nothing is left", lambda: not below(self.scene.zygote.process.pid))
 
     def test_two_at_a_time(self) -> None:
         one, two = Run(self.scene, "one"), Run(self.scene, "two")
@@ -172,7 +134,7 @@ class EndsTest(Case):
         run = Run(self.own, "orphan")
         self.own.zygote.process.kill()
         self.own.zygote.wait()
-        sleeper = next(pid for pid in marked(run.started.name) if not children(pid))
+        sleeper = next(pid for pid in marked(run.started.name) if not below(pid))
         os.kill(sleeper, signal.SIGTERM)
         output = run.started.output()
         self.assertIn(b"failed=1", output["stdout"])
