@@ -9,6 +9,7 @@ from . import client, processes
 from .hooksupport import NeedsAnsible
 from .scene import VAULTED, Case, Scene
 
+
 class SameTest(Case):
     """Compares with a fresh process: exit code, standard output and standard error."""
 
