@@ -15,8 +15,8 @@ type Adopted struct {
 }
 
 // Adopt takes hold of the process pid, which a program has started that [OS.Run] is running as the process parent and that
-// does not reap it unasked. The error says that the two are not what they were taken for, or that this system has no
-// handles of processes. [Adopted.Close] has to be called.
+// does not reap it unasked. The error is [errors.ErrUnsupported] where there are no handles of processes; else the two are not
+// what they were taken for. [Adopted.Close] has to be called.
 func Adopt(pid, parent int) (*Adopted, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
