@@ -33,7 +33,7 @@ func (env environ) entries() []string {
 var (
 	// perRun are names that may differ between the runs of one zygote. Each run gets its own values, which take effect.
 	perRun = []string{
-		markName, "CHARTBOOK_EVENTS_FD", "KUBECONFIG", "K8S_AUTH_*", "TMPDIR", "PWD",
+		"CHARTBOOK_*", "KUBECONFIG", "K8S_AUTH_*", "TMPDIR", "PWD",
 		"ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TMP", "ANSIBLE_ASYNC_DIR",
 	}
 	// early are names that Python, its libraries or the C library look at when a process starts, unseen by the zygote.

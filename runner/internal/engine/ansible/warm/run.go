@@ -54,7 +54,13 @@ func (z *zygote) adopt(ctx context.Context, f *fork, sent error) (*process.Adopt
 		z.kill()
 		return nil, &UnavailableError{NoResponse, sent}
 	}
-	timer := z.pool.cfg.Clock.NewTimer(z.pool.cfg.Answer)
+	limit := z.pool.cfg.Answer
+	select {
+	case <-z.settled:
+	default: // its test has time
+		limit = testTimeout
+	}
+	timer := z.pool.cfg.Clock.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case m := <-f.answer:
@@ -66,7 +72,7 @@ func (z *zygote) adopt(ctx context.Context, f *fork, sent error) (*process.Adopt
 		return nil, &UnavailableError{NoResponse, errors.New("the zygote has ended")}
 	case <-timer.C():
 		z.kill() // it is stuck; what it has forked goes on
-		return nil, &UnavailableError{NoResponse, fmt.Errorf("the zygote has not answered within %s", z.pool.cfg.Answer)}
+		return nil, &UnavailableError{NoResponse, fmt.Errorf("the zygote has not answered within %s", limit)}
 	case <-ctx.Done():
 		return nil, fmt.Errorf("start a run: %w", ctx.Err())
 	}

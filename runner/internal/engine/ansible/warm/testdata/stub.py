@@ -44,7 +44,7 @@ def live(run, stdout, stderr, events, *extra):
     script = task["argv"][-1]
     if script.endswith("/test.yml"):
         script = "exit 7" if "test" in FAULTS else "echo an event >&3"
-    if "dumb" in FAULTS:  # it never says how it ends
+    elif "dumb" in FAULTS:  # it never says how it ends
         os.set_inheritable(run, False)
         os.execve("/bin/sh", ["sh", "-c", script], task["env"])
     pid = os.fork()
