@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))  # a second time, unless Python has been told not to
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:] = [HERE, *(path for path in sys.path if path != HERE)]
 
-import chartbook_warm  # noqa: E402  pylint: disable=wrong-import-position
+from chartbook_warm import main  # noqa: E402  pylint: disable=wrong-import-position
 
 if __name__ == "__main__":
-    del sys.path[0]
-    sys.exit(chartbook_warm.main(sys.argv[1:]))
+    sys.path.remove(HERE)
+    sys.exit(main(sys.argv[1:]))

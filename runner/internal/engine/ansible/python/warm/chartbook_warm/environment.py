@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 # PER_RUN are names that may differ between the runs of one zygote: what looked at them ahead is set right in each run.
@@ -17,6 +18,9 @@ PER_RUN_PREFIX = "K8S_AUTH_"
 
 # ALL stands among the names for the whole environment.
 ALL = "*"
+
+# _EARLY are names that C libraries and Python itself look at, where nobody sees it.
+_EARLY = re.compile(r"(?:LANG|LANGUAGE|TZ|HOME|USER|LOGNAME)$|LC_|PYTHON|LD_|MALLOC_|GLIBC_|OPENSSL_|SSL_")
 
 
 class Recorder:
@@ -43,23 +47,42 @@ class Recorder:
                 names.add(ALL)
                 return super().__len__()
 
-        os.environ.__class__ = os.environb.__class__ = Watched  # type: ignore[assignment]
+        os.environ.__class__ = os.environb.__class__ = Watched
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.environ.__class__ = os.environb.__class__ = os._Environ  # type: ignore[assignment]
+        os.environ.__class__ = os.environb.__class__ = os._Environ
 
     def consulted(self) -> list[str]:
         """Returns the names whose values a run has to share, in order."""
-        return sorted(name for name in self._names if not is_per_run(name))
+        return sorted(name for name in self._names if not _is_per_run(name))
 
 
-def is_per_run(name: str) -> bool:
-    """Tells whether a name may have another value in each run."""
+class Shared:
+    """What all runs of a zygote have in common of their environments."""
+
+    def __init__(self, consulted: Iterable[str]) -> None:
+        """Takes the values of the names from this process."""
+        self._consulted = frozenset(consulted)
+        self._values = self._part(os.environ)
+
+    def differences(self, values: Mapping[str, str]) -> list[str]:
+        """Returns the names by which an environment differs from what was there when all was imported."""
+        part = self._part(values)
+        return sorted(name for name in {*part, *self._values} if part.get(name) != self._values.get(name))
+
+    def _part(self, values: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in values.items() if self._counts(name)}
+
+    def _counts(self, name: str) -> bool:
+        return not _is_per_run(name) and (name in self._consulted or ALL in self._consulted or bool(_EARLY.match(name)))
+
+
+def _is_per_run(name: str) -> bool:
     return name in PER_RUN or name.startswith(PER_RUN_PREFIX)
 
 
-def replace(values: dict[str, str]) -> None:
+def replace(values: Mapping[str, str]) -> None:
     """Makes values the whole environment."""
     for name in [name for name in os.environ if name not in values]:
         del os.environ[name]

@@ -1,143 +1,27 @@
-"""Makes a fork look, from inside, like a Python that has just been started."""
+"""Sets right in a run what Ansible works out once per process, when it is imported."""
 
 from __future__ import annotations
 
 import atexit
-import gc
-import io
-import locale
-import logging
-import multiprocessing.process
-import multiprocessing.util
-import os
-import signal
-import sys
-import tempfile
-import threading
-import weakref
-from typing import Any
-
-_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by every Python
-
-_main_process: Any = multiprocessing.process.current_process()  # that of the zygote, which imports this
-
-_kept: list[Any] = []  # what must not be closed by the end of its last reference
+import secrets
+import shutil
 
 
-def begin(stdout: int, stderr: int) -> None:
-    """Cuts a fork off from what its parent has open, registered and set."""
-    gc.freeze()  # objects of the parent own descriptors by numbers that will mean something else
-    signals()
-    descriptors(stdout, stderr)
-    streams()
-    exit_handlers()
-    logs()
-    processes()
-    locale.setlocale(locale.LC_ALL, "C")
-    locale.setlocale(locale.LC_CTYPE, "")
-    tempfile.tempdir = None
-    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
+def settings() -> None:
+    """Works out again what is to be this process' own."""
+    from ansible import constants
+    from ansible.utils import vars as names
+
+    # Under the directory for Ansible's temporary files each process has one, and keeps prepared modules there by name.
+    constants.DEFAULT_LOCAL_TMP = constants.config.get_config_value("DEFAULT_LOCAL_TMP", variables=vars(constants))
+    if hasattr(names, "random_int"):  # which makes the ids of tasks differ from those of other processes
+        names.random_int = secrets.token_hex(4)
 
 
-def signals() -> None:
-    """Gives signals the meaning that they have after exec."""
-    signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals():
-        if number in (signal.SIGKILL, signal.SIGSTOP):
-            continue
-        handler = signal.getsignal(number)
-        if handler not in (None, signal.SIG_DFL, signal.SIG_IGN) or number == signal.SIGCHLD:
-            signal.signal(number, signal.SIG_DFL)
-    for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+def remove_local_temp() -> None:
+    """Removes the zygote's own directory for temporary files, which no run uses."""
+    from ansible import constants
+    from ansible.config import manager
 
-
-def descriptors(stdout: int, stderr: int) -> None:
-    """Leaves three descriptors open: nothing to read, and two to write to."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    for fd, number in ((stdout, 1), (stderr, 2), (null, 0)):
-        os.dup2(fd, number)
-    for name in os.listdir("/proc/self/fd"):
-        if int(name) > 2:
-            try:
-                os.close(int(name))
-            except OSError:  # the one of the listing
-                pass
-
-
-def streams() -> None:
-    """Makes new standard streams, because those of the parent may hold text that it has not written yet."""
-    _kept.extend((sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__))
-    encoding, errors = _encoding()
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(  # type: ignore[misc]
-        io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors)
-    sys.stdout = sys.__stdout__ = io.TextIOWrapper(  # type: ignore[misc]
-        io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding, errors, newline="\n")
-    sys.stderr = sys.__stderr__ = io.TextIOWrapper(  # type: ignore[misc]
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding, "backslashreplace", newline="\n",
-        line_buffering=True)
-
-
-def _encoding() -> tuple[str, str]:
-    encoding = "utf-8" if sys.flags.utf8_mode else locale.getpreferredencoding(False)
-    lenient = sys.flags.utf8_mode or os.environ.get("LC_ALL", os.environ.get("LC_CTYPE", "")) in ("C", "POSIX")
-    errors = "surrogateescape" if lenient else "strict"
-    wanted, _, wanted_errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
-    return wanted or encoding, wanted_errors or errors
-
-
-def exit_handlers() -> None:
-    """Drops what the parent wants done at its end, and has the standard library's own handlers begin anew."""
-    atexit._clear()
-    finalize: Any = weakref.finalize
-    _kept.append(dict(finalize._registry))
-    finalize._registry.clear()
-    finalize._registered_with_atexit = False
-    util: Any = multiprocessing.util
-    util._finalizer_registry.clear()
-    atexit.register(logging.shutdown)
-    atexit.register(util._exit_function)
-
-
-def logs() -> None:
-    """Removes the handlers of the parent's log."""
-    _kept.append(list(logging.root.handlers))
-    logging.root.handlers.clear()
-    logging.root.setLevel(logging.WARNING)
-    handlers: Any = getattr(logging, "_handlerList", [])
-    handlers.clear()
-
-
-def processes() -> None:
-    """Makes this the main process as the multiprocessing package sees it."""
-    process: Any = multiprocessing.process
-    _kept.append(process._current_process)
-    process._current_process = _main_process
-    process._parent_process = None
-    process._children = set()
-    tracker = sys.modules.get("multiprocessing.resource_tracker")
-    if tracker is not None:
-        tracker._resource_tracker.__init__()  # its pipe is closed
-
-
-def end(code: int) -> int:
-    """Does what Python does at its end and returns the exit code."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None and not stream.closed:
-                stream.flush()
-        except (OSError, ValueError):
-            code = code or 120  # as Python has it
-    return code
-
-
-def _depth() -> int:
-    frame, depth = sys._getframe(), 0
-    while frame is not None:
-        frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
-    return depth
+    atexit.unregister(manager.cleanup_tmp_file)
+    shutil.rmtree(constants.DEFAULT_LOCAL_TMP, ignore_errors=True)

@@ -47,6 +47,14 @@ class Program:
         sys.argv = [self.path, *argv]
         exec(self._code, main.__dict__)  # pylint: disable=exec-used
 
+    def print_exception(self, error: BaseException) -> None:
+        """Prints an exception that the program has let pass, as Python does."""
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename != self.path:
+            traceback = traceback.tb_next
+        sys.stdout.flush()
+        sys.excepthook(type(error), error, traceback)
+
     def _only_imports(self) -> bool:
         return all(isinstance(node, (ast.Import, ast.ImportFrom)) or _is_text(node) or _is_main(node)
                    for node in self._tree.body)

@@ -7,6 +7,8 @@ import os
 import platform
 from typing import NamedTuple
 
+from . import processes
+
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -57,29 +59,6 @@ def look_at_end(pid: int) -> Ended | None:
     )
 
 
-def children() -> list[int]:
-    """Returns the ids of all children of this process, zombies included."""
-    own = os.getpid()
-    try:
-        with open(f"/proc/self/task/{own}/children", encoding="ascii") as file:
-            return [int(pid) for pid in file.read().split()]
-    except OSError:  # a kernel without that file
-        return [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == own]
-
-
-def _parent(pid: str) -> int:
-    try:
-        return int(stat_fields(pid)[1])
-    except OSError:
-        return 0
-
-
-def stat_fields(pid: str) -> list[str]:
-    """Returns what /proc says about a process after its name, which may hold anything: state, parent, group ..."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()
-
-
 class Mark:
     """The place in this process' memory where the kernel looks for one variable of its environment.
 
@@ -87,11 +66,11 @@ class Mark:
     be told from its siblings there if that text is overwritten in place.
     """
 
-    _ENV_START = 47  # of stat_fields; its end comes next
+    _ENV_START = 47  # of processes.stat_fields; its end comes next
 
     def __init__(self, name: str) -> None:
         """Finds the variable. Raises LookupError if this process was not started with it."""
-        start, end = (int(field) for field in stat_fields("self")[self._ENV_START:self._ENV_START + 2])
+        start, end = (int(field) for field in processes.stat_fields("self")[self._ENV_START:self._ENV_START + 2])
         entry = b"\0" + name.encode("ascii") + b"="
         text = b"\0" + ctypes.string_at(start, end - start)
         at = text.find(entry)
