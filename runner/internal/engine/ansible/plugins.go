@@ -10,7 +10,7 @@ import (
 
 // embedded are the callback plugin, the collection and the warm executor that come with the engine.
 //
-//go:embed python/callback python/collections python/warm/start.py python/warm/chartbook_warm/*.py
+//go:embed python/callback python/collections python/warm/start.py python/warm/chartbook_warm/*.py python/warm/chartbook_warm/adapters/*.py
 var embedded embed.FS
 
 // installPlugins writes the embedded Python files below dir, which gets python/callback, python/collections and
