@@ -22,6 +22,9 @@ type Config struct {
 	Main Content
 	// Finalizer runs in its place when a resource is deleted; the zero Content means Main.
 	Finalizer Content
+	// Facts are those that the play around a role gathers. Nil means all, or none where the environment variable
+	// ANSIBLE_GATHERING is "explicit".
+	Facts *Facts
 	// Executor is how ansible-playbook is run. Default [Direct].
 	Executor Executor
 	// Verbosity is the number of v's given to ansible-playbook, unless the resource's annotation says otherwise.

@@ -108,25 +108,6 @@ func (d *runDir) writeInventory(text string) (string, error) {
 	return d.path("inventory"), nil
 }
 
-// writeRolePlay writes a playbook that runs one role and returns its path.
-func (d *runDir) writeRolePlay(role string, gatherFacts bool) (string, error) {
-	type play struct {
-		Hosts       string   `json:"hosts"`
-		GatherFacts bool     `json:"gather_facts"`
-		Roles       []string `json:"roles"`
-	}
-	// JSON is YAML whose strings need no thought about quoting.
-	text, err := json.Marshal([]play{{Hosts: "localhost", GatherFacts: gatherFacts, Roles: []string{role}}})
-	path := d.path("project", "playbook.yaml")
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the play around role %s: %w", role, err)
-	}
-	return path, nil
-}
-
 func (d *runDir) path(below ...string) string {
 	return filepath.Join(append([]string{d.workspace.runnerDir(), d.resource}, below...)...)
 }
