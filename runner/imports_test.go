@@ -54,6 +54,7 @@ var allowed = map[string][]string{
 	},
 	"cmd/chartbook":      {"runner", "runner/watches"},
 	"cmd/demo":           {"cmd/internal/child", "cmd/internal/table"},
+	"cmd/bench":          {"cmd/internal/child"},
 	"cmd/internal/child": {},
 	"cmd/internal/table": {},
 }
