@@ -138,17 +138,21 @@ func (d *runDir) close() {
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
 func (w *Workspace) wipe(resource string) {
+	dir, err := w.runner.OpenRoot(resource)
+	if err != nil {
+		return // there is nothing of it
+	}
+	defer func() { _ = dir.Close() }()
 	for _, part := range wipedParts {
-		path := filepath.Join(resource, part)
-		if w.runner.RemoveAll(path) == nil {
+		if dir.RemoveAll(part) == nil {
 			continue
 		}
-		_ = fs.WalkDir(w.runner.FS(), filepath.ToSlash(path), func(path string, entry fs.DirEntry, _ error) error {
+		_ = fs.WalkDir(dir.FS(), part, func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
-				_ = w.runner.Chmod(path, 0o700)
+				_ = dir.Chmod(path, 0o700)
 			}
 			return nil
 		})
-		_ = w.runner.RemoveAll(path)
+		_ = dir.RemoveAll(part)
 	}
 }
