@@ -135,7 +135,7 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (attempt,
 	call := invocation{
 		playbook:  content.Playbook,
 		extraArgs: slices.Clip(e.extraArgs),
-		extraVars: job.Inputs,
+		extraVars: dir.extraVars(),
 		verbosity: verbosity(job.Annotations, *e.cfg.Verbosity),
 	}
 	var err error
@@ -204,6 +204,7 @@ func (e *Engine) execute(
 		result.Executor, result.Fallback, result.Modules = string(end.executor), end.fallback, end.modules
 	}
 	hide.result(&result)
+	kept.ran(end.executor, end.fallback)
 	kept.finish(artifactStatus(result.Outcome), artifactCode(result.Outcome, end.Code), hide.text(out.stderr.String()))
 	return result, nil
 }

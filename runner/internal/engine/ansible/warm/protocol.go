@@ -76,6 +76,8 @@ type task struct {
 	Dir  text            `json:"cwd"`
 	// Descriptors are the numbers that the extra descriptors get.
 	Descriptors []int `json:"fds"`
+	// Files are contents by path, which is UTF-8.
+	Files map[string]text `json:"files,omitempty"`
 }
 
 // firstExtra is the number of the first of the extra descriptors of a run, after the standard ones and that of the events.
@@ -83,6 +85,10 @@ const firstExtra = 4
 
 // last is what a run process says at its end.
 type last struct {
+	// Declined says that it is no run for this zygote. Nothing of it has been done.
+	Declined *struct {
+		Message string `json:"message"`
+	} `json:"declined"`
 	Final *struct {
 		Code    int            `json:"code"`
 		Modules map[string]int `json:"modules"`
@@ -123,9 +129,9 @@ func texts(strings []string) []text {
 	return all
 }
 
-func (env environ) texts() map[string]text {
-	all := make(map[string]text, len(env))
-	for name, value := range env {
+func textMap(values map[string]string) map[string]text {
+	all := make(map[string]text, len(values))
+	for name, value := range values {
 		all[name] = text(value)
 	}
 	return all

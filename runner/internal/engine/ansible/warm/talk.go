@@ -2,6 +2,7 @@ package warm
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -38,11 +39,22 @@ func newTalk(conn *net.UnixConn, r Request) *talk {
 func taskOf(r Request) task {
 	env := parseEnviron(r.Env)
 	env[markName] = r.Mark[len(markName)+1:]
-	t := task{Argv: texts(append([]string{"ansible-playbook"}, r.Args...)), Env: env.texts(), Dir: text(r.Dir), Descriptors: []int{}}
+	t := task{
+		Argv: texts(append([]string{"ansible-playbook"}, r.Args...)), Env: textMap(env), Dir: text(r.Dir), Descriptors: []int{},
+		Files: textMap(r.Files),
+	}
 	for i := range r.Extra {
 		t.Descriptors = append(t.Descriptors, firstExtra+i)
 	}
 	return t
+}
+
+// declined returns why a run process that is gone has not run anything; nil if it has.
+func (t *talk) declined() error {
+	if t.last.Declined == nil {
+		return nil
+	}
+	return &UnavailableError{Environment, errors.New(t.last.Declined.Message)}
 }
 
 // end returns how a run process that is gone says that it ends; code -1 if it has not said so.
@@ -52,5 +64,5 @@ func (t *talk) end() (process.Exit, map[string]int) {
 	if t.last.Final == nil {
 		return process.Exit{Code: -1}, nil
 	}
-	return process.Exit{Code: t.last.Final.Code}, t.last.Final.Modules
+	return process.Exit{Code: t.last.Final.Code}, knownPaths(t.last.Final.Modules)
 }

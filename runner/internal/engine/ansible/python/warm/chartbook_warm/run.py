@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any, NamedTuple, NoReturn
 
-from . import clients, descriptors, environment, protocol, settings
+from . import clients, descriptors, environment, memory, protocol, settings
 from .counters import Counters
 from .program import Program
 from .protocol import RunDescriptors
@@ -84,6 +84,7 @@ class Run:
         tempfile.tempdir = None
         clients.reset()
         settings.renew()
+        memory.serve(request.get("files", {}))
         self._template.counters.fresh()
         argv = request["argv"][1:]
         assert isinstance(argv, list)
