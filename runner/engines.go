@@ -77,6 +77,9 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	if e.options.Ansible.DebugLogs {
 		config.Output = e.playOutput
 	}
+	if w.GatherFacts != nil {
+		config.Facts = (*ansible.Facts)(w.GatherFacts)
+	}
 	if config.Verbosity == nil {
 		config.Verbosity = &e.options.Ansible.Verbosity
 	}
