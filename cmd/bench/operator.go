@@ -53,7 +53,8 @@ func (s *session) startOperator(ctx context.Context, executor string, crowd int)
 	}
 	o.metrics = "http://" + address + "/metrics"
 	args := []string{"run", "--kubeconfig", s.cluster.kubeconfig, "--ansible-executor", executor,
-		"--metrics-bind-address=" + address, "--metrics-secure=false", "--health-probe-bind-address=0", "--user-metrics-bind-address=0"}
+		"--metrics-bind-address=" + address, "--metrics-secure=false", "--metrics-require-rbac=false",
+		"--health-probe-bind-address=0", "--user-metrics-bind-address=0"}
 	if crowd > 0 {
 		args = append(args, "--max-concurrent-reconciles="+strconv.Itoa(crowd), "--max-concurrent-runs="+strconv.Itoa(crowd))
 	}
