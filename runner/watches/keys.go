@@ -148,7 +148,7 @@ func ansibleKeys() []entryKey {
 				{Key: "finalizer.vars", Type: "mapping", Default: "{}", Tools: fromAnsible, Content: forAnsible,
 					Doc: "Extra variables for the cleaning run; they win over the watch's."},
 			}, read: readFinalizer},
-		{KeyDoc: KeyDoc{Key: "executor", Type: "direct or runner", Default: "the flag --ansible-executor", Content: forAnsible,
+		{KeyDoc: KeyDoc{Key: "executor", Type: "warm, direct or runner", Default: "the flag --ansible-executor", Content: forAnsible,
 			Doc: "How a playbook is run: by ansible-playbook itself or by ansible-runner; warm and job are reserved."},
 			read: readExecutor},
 	}
