@@ -1,8 +1,8 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +15,11 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
 	"github.com/chartbook-operator/chartbook/runner/internal/fingerprint"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -30,6 +32,9 @@ type engines struct {
 	options      Options
 	mapper       meta.RESTMapper
 	workspace    *ansible.Workspace // nil when no watch needs it
+	zygotes      *warm.Pool         // the same
+	preload      []string           // collections for zygotes
+	measures     *observe.Metrics   // set before the first engine is made
 	capabilities *helm.Capabilities
 }
 
@@ -45,6 +50,7 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		}
 		e.workspace = workspace
 	}
+	e.prepareZygotes(file)
 	return e, nil
 }
 
@@ -52,7 +58,7 @@ func (e *engines) close() error {
 	if e.workspace == nil {
 		return nil
 	}
-	return e.workspace.Close()
+	return errors.Join(e.closeZygotes(), e.workspace.Close())
 }
 
 // configure fills in what the kind of content decides.
@@ -67,7 +73,9 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	config := ansible.Config{
 		Workspace:       e.workspace,
 		Main:            ansible.Content{Playbook: w.Playbook, Role: w.Role, RoleName: w.RoleName},
-		Executor:        ansible.Executor(cmp.Or(string(w.Executor), e.options.Ansible.Executor)),
+		Executor:        e.options.executor(w),
+		Zygotes:         e.zygotes,
+		Preload:         e.preload,
 		Verbosity:       w.AnsibleVerbosity,
 		MaxArtifacts:    w.MaxRunnerArtifacts,
 		ExtraArgs:       e.options.Ansible.Args,
@@ -94,6 +102,7 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
+	made.Ahead(w.Env)
 	c.Engine, c.Tool = made, status.AnsibleOperator
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
 	c.Forget = e.workspace.Forget

@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"runner/internal/testkit/kubectl": {},
 	"runner": {
 		"runner/watches", "runner/internal/controller", "runner/internal/engine", "runner/internal/engine/ansible",
+		"runner/internal/engine/ansible/warm",
 		"runner/internal/engine/helm", "runner/internal/input", "runner/internal/proxy", "runner/internal/dependents",
 		"runner/internal/observe", "runner/internal/status", "runner/internal/plan", "runner/internal/process",
 		"runner/internal/budget", "runner/internal/fingerprint",

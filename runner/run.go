@@ -209,6 +209,10 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	if err != nil {
 		return nil, err
 	}
+	if err := o.Registerer.Register(observe.Zygotes(engines.countZygotes)); err != nil {
+		return nil, fmt.Errorf("register the operator's metrics: %w", err)
+	}
+	engines.measures = measures
 	slots := o.budget()
 	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))

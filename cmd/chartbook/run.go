@@ -236,7 +236,7 @@ func (f *runFlags) bindAnsible(flags *pflag.FlagSet) {
 	flags.StringVar(&o.RolesPath, "ansible-roles-path", o.RolesPath, "where to look for roles; replaces ANSIBLE_ROLES_PATH")
 	flags.StringVar(&o.CollectionsPath, "ansible-collections-path", o.CollectionsPath, "where to look for collections; replaces ANSIBLE_COLLECTIONS_PATH")
 	flags.StringVar(&o.Args, "ansible-args", o.Args, "further arguments for every ansible-playbook, like '--vault-password-file /path'")
-	flags.StringVar(&o.Executor, "ansible-executor", o.Executor, "what runs playbooks where watches.yaml does not say: direct (ansible-playbook) or runner (ansible-runner)")
+	flags.StringVar(&o.Executor, "ansible-executor", o.Executor, "what runs playbooks where watches.yaml does not say: warm (forks of a process that has Ansible loaded), direct (ansible-playbook) or runner (ansible-runner)")
 	flags.StringVar(&o.LogEvents, "ansible-log-events", o.LogEvents, "what to log of a play: nothing, tasks or everything")
 	flags.IntVar(&o.ProxyPort, "proxy-port", o.ProxyPort, "port of the API endpoint for playbooks; 0 chooses a free one")
 	flags.IntVar(&o.ProxySidecarPort, "proxy-sidecar-port", o.ProxySidecarPort, "port on loopback where whoever asks, by plain HTTP, acts with the operator's rights; 0 for none")

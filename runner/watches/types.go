@@ -120,6 +120,7 @@ type Executor string
 
 // The executors.
 const (
+	ExecutorWarm   Executor = "warm"   // a fork of a process that has ansible-core imported already, where that can be had
 	ExecutorDirect Executor = "direct" // a plain ansible-playbook process per run
 	ExecutorRunner Executor = "runner" // an ansible-runner process per run
 )
