@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,7 @@ type engines struct {
 	options      Options
 	mapper       meta.RESTMapper
 	workspace    *ansible.Workspace // nil when no watch needs it
+	records      *records           // nil when runs cannot be recorded
 	capabilities *helm.Capabilities
 }
 
@@ -39,24 +41,29 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
-		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes)
+		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes-recordBytes(o.Ansible.ArtifactsMaxBytes))
 		if err != nil {
 			return nil, fmt.Errorf("prepare for playbooks: %w", err)
 		}
 		e.workspace = workspace
 	}
+	e.records = openRecords(o, e.workspace, time.Now())
 	return e, nil
 }
 
 func (e *engines) close() error {
-	if e.workspace == nil {
-		return nil
+	err := e.records.close()
+	if e.workspace != nil {
+		err = errors.Join(err, e.workspace.Close())
 	}
-	return e.workspace.Close()
+	return err
 }
 
 // configure fills in what the kind of content decides.
 func (e *engines) configure(w watches.Watch, c *controller.Config) error {
+	if e.records != nil {
+		c.Journal = e.records.journal
+	}
 	if w.Chart != "" {
 		return e.chart(w, c)
 	}
@@ -91,7 +98,7 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool = made, status.AnsibleOperator
+	c.Engine, c.Tool, c.Executor = made, status.AnsibleOperator, string(config.Executor)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
 	c.Forget = e.workspace.Forget
 	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)
@@ -117,7 +124,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool = made, status.HelmOperator
+	c.Engine, c.Tool, c.Executor = made, status.HelmOperator, "helm"
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w, w.Chart)

@@ -42,9 +42,15 @@ type Workspace struct {
 	alone     bool       // what killed operators left beside it has been ended
 }
 
-// sharedName is the name of the workspace in the directory for temporary files. Those that had to evade are called
-// sharedName-*.
-const sharedName = "ansible-operator"
+// SharedName is the name of the workspace in the directory for temporary files. Those that had to evade are called
+// SharedName-*.
+const SharedName = "ansible-operator"
+
+// Names of directories on the way to artifacts.
+const (
+	runnerName    = "runner"
+	artifactsName = "artifacts"
+)
 
 // DefaultArtifactBytes is a good budget for the artifacts of all runs.
 const DefaultArtifactBytes = 256 << 20
@@ -53,7 +59,7 @@ const DefaultArtifactBytes = 256 << 20
 // artifacts; zero keeps none. With an empty dir it is "ansible-operator" in the directory for temporary files, or,
 // where that belongs to someone else, a new directory that goes away with Close.
 func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
-	private, err := privatedir.Take(dir, sharedName)
+	private, err := privatedir.Take(dir, SharedName)
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
@@ -159,7 +165,7 @@ func (w *Workspace) Forget(owner engine.Owner) {
 	w.artifacts.forget(resourcePath(owner))
 }
 
-func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, "runner") }
+func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, runnerName) }
 func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
 func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
 func (w *Workspace) tempDir() string        { return filepath.Join(w.dir, "tmp") }
@@ -175,6 +181,11 @@ func (w *Workspace) prune(resource string) {
 			return // not empty
 		}
 	}
+}
+
+// ArtifactPath is where the artifacts of a run are, relative to the workspace.
+func ArtifactPath(owner engine.Owner, run string) string {
+	return filepath.Join(runnerName, resourcePath(owner), artifactsName, segment(run))
 }
 
 // resourcePath is where the files of a resource are, relative to the runner directory.
