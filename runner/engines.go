@@ -35,6 +35,7 @@ type engines struct {
 	zygotes      *warm.Pool         // the same
 	preload      []string           // collections for zygotes
 	measures     *observe.Metrics   // set before the first engine is made
+	records      *records           // nil when runs cannot be recorded
 	capabilities *helm.Capabilities
 }
 
@@ -44,25 +45,30 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
-		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes)
+		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes-recordBytes(o.Ansible.ArtifactsMaxBytes))
 		if err != nil {
 			return nil, fmt.Errorf("prepare for playbooks: %w", err)
 		}
 		e.workspace = workspace
 	}
 	e.prepareZygotes(file)
+	e.records = openRecords(o, e.workspace, time.Now())
 	return e, nil
 }
 
 func (e *engines) close() error {
-	if e.workspace == nil {
-		return nil
+	err := errors.Join(e.records.close(), e.closeZygotes())
+	if e.workspace != nil {
+		err = errors.Join(err, e.workspace.Close())
 	}
-	return errors.Join(e.closeZygotes(), e.workspace.Close())
+	return err
 }
 
 // configure fills in what the kind of content decides.
 func (e *engines) configure(w watches.Watch, c *controller.Config) error {
+	if e.records != nil {
+		c.Journal = e.records.journal
+	}
 	if w.Chart != "" {
 		return e.chart(w, c)
 	}
@@ -103,7 +109,7 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
 	made.Ahead(w.Env)
-	c.Engine, c.Tool = made, status.AnsibleOperator
+	c.Engine, c.Tool, c.Executor = made, status.AnsibleOperator, string(config.Executor)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
 	c.Forget = e.workspace.Forget
 	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)
@@ -129,7 +135,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool = made, status.HelmOperator
+	c.Engine, c.Tool, c.Executor = made, status.HelmOperator, "helm"
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w, w.Chart)

@@ -129,12 +129,12 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 		}
 	}
 	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
-	return servers.list(), addControllers(mgr, gate, configs)
+	controllers := controller.New(mgr, gate, configs)
+	return append(servers.list(), engines.records.follow(controllers, mgr.Elected())...), addControllers(mgr, controllers, configs)
 }
 
 // addControllers adds the controllers of all watches, and the probes that tell how they are.
-func addControllers(mgr manager.Manager, gate controller.Gate, configs []controller.Config) error {
-	controllers := controller.New(mgr, gate, configs)
+func addControllers(mgr manager.Manager, controllers []*controller.Controller, configs []controller.Config) error {
 	for _, c := range controllers {
 		if err := mgr.Add(c); err != nil {
 			return fmt.Errorf("add a controller: %w", err)

@@ -225,6 +225,7 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 	flags.Lookup("max-concurrent-reconciles").DefValue = "number of CPUs"
 	flags.IntVar(&o.MaxConcurrentRuns, "max-concurrent-runs", o.MaxConcurrentRuns, "runs of all kinds together at one time; 0 for as many as CPUs and memory bear")
 	flags.DurationVar(&o.GracefulShutdownTimeout, "graceful-shutdown-timeout", o.GracefulShutdownTimeout, "how long running plays and releases may go on after the process was asked to end")
+	flags.StringVar(&o.Ansible.PrivateDir, "private-dir", o.Ansible.PrivateDir, "directory that runs keep their files in, of this operator alone; empty means one below the directory for temporary files")
 	flags.BoolVar(&o.InjectOwnerRef, "inject-owner-ref", o.InjectOwnerRef, "make resources the owners of what their playbooks create, and watch it")
 	flags.BoolVar(&o.SuppressOverrideValues, "suppress-override-values", o.SuppressOverrideValues, "keep the values of overrideValues out of events")
 	flags.BoolVar(&o.StatusManifest, "status-manifest", o.StatusManifest, "write rendered manifests, with all Secrets in them, to status.deployedRelease as helm-operator did")
