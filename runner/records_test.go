@@ -44,7 +44,7 @@ func TestRunsAreTold(t *testing.T) {
 	o.atGate("one 1")
 	o.create(gvk, "two", say("2"))
 	testkit.Eventually(t, soon, func(context.Context) error {
-		if waits, ok := told(t, private)["two queued"]; !ok || waits.WaitsFor != "Slot" || waits.Why != "the resource was created" {
+		if waits, ok := told(t, private)["two queued"]; !ok || waits.WaitsFor != "Slot" || waits.Why != "the resource was created" { //nolint:contextcheck // the one of the test will do
 			return fmt.Errorf("the second one is told of as %+v", waits)
 		}
 		return nil
@@ -67,7 +67,7 @@ func TestRunsAreTold(t *testing.T) {
 		t.Errorf("its artifacts are not where they are said to be: %v", err)
 	}
 	testkit.Eventually(t, soon, func(context.Context) error { // status is written before the next run is planned
-		if r := told(t, private)["two planned"]; r.Trigger != "period" || r.Due.IsZero() {
+		if r := told(t, private)["two planned"]; r.Trigger != "period" || r.Due.IsZero() { //nolint:contextcheck // the one of the test will do
 			return fmt.Errorf("the next run is told of as %+v", r)
 		}
 		return nil

@@ -57,7 +57,7 @@ func Run(ctx context.Context, o Options) error {
 	if err == nil {
 		err = start(ctx, mgr, servers)
 	}
-	if err := errors.Join(err, engines.close()); err != nil {
+	if err := errors.Join(err, engines.close()); err != nil { //nolint:contextcheck // the one of the operator has ended
 		return fmt.Errorf("run the operator: %w", err)
 	}
 	return nil

@@ -36,7 +36,7 @@ var (
 	quickLoad = load{singles: 1, together: 2, crowd: 2, reads: 2}
 )
 
-func (o options) load() load {
+func (o *options) load() load {
 	if o.quick {
 		return quickLoad
 	}

@@ -107,7 +107,7 @@ func (f *runsFlags) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "no runs")
 		return nil
 	}
-	return newRunsTable(cmd.OutOrStdout(), f.output == asWide).print(chosen, time.Now())
+	return newRunsTable(cmd.OutOrStdout(), f.output == asWide).show(chosen, time.Now())
 }
 
 // check refuses flags that say nothing or contradict each other.

@@ -27,8 +27,8 @@ var (
 
 func newRunsTable(out io.Writer, wide bool) *runsTable { return &runsTable{out: out, wide: wide} }
 
-// print prints the runs as they are now, below a header if there was none yet.
-func (t *runsTable) print(runs []runner.RunRecord, now time.Time) error {
+// show prints the runs as they are now, below a header if there was none yet.
+func (t *runsTable) show(runs []runner.RunRecord, now time.Time) error {
 	var rows [][]string
 	if t.widths == nil {
 		header := runsHeader
@@ -119,6 +119,7 @@ func durationText(r runner.RunRecord, now time.Time) string {
 		from, to = r.Due, now
 	case runner.RunRunning:
 		to = now
+	default: // it has ended, or is not due
 	}
 	if from.IsZero() || to.Before(from) {
 		return ""

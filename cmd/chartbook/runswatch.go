@@ -23,7 +23,7 @@ func (f *runsFlags) follow(ctx context.Context, cmd *cobra.Command, runs []runne
 		fresh := unseen(runs, shown)
 		slices.Reverse(fresh) // what comes last is at the end
 		if f.output != asJSON {
-			if err := table.print(fresh, time.Now()); err != nil {
+			if err := table.show(fresh, time.Now()); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func readRecords(t *testing.T, private string) []journal.Record {
 func TestRunIsRecorded(t *testing.T) {
 	var private string
 	var during []journal.Record
-	s := newStage(t, func(_ context.Context, job engine.Job) engine.Result {
+	s := newStage(t, func(context.Context, engine.Job) engine.Result {
 		during = readRecords(t, private)
 		return engine.Result{
 			Outcome: engine.Transient, Reason: engine.ReasonTaskFailed, Message: "the password is hunter2",
