@@ -9,17 +9,15 @@ import (
 	"testing"
 )
 
-// TestPython runs the tests of the plugins with each Python that is installed.
+// TestPython runs the tests of the plugins with the Python of ansible-playbook and each other one that is installed.
 func TestPython(t *testing.T) {
 	t.Parallel()
-	pythons := []string{}
+	needAnsible(t)
+	pythons := []string{ansiblePython(t)}
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if path, err := exec.LookPath(name); err == nil && !slices.Contains(pythons, path) {
 			pythons = append(pythons, path)
 		}
-	}
-	if len(pythons) == 0 {
-		t.Skip("python3 is not installed")
 	}
 	for _, python := range pythons {
 		t.Run(python, func(t *testing.T) {

@@ -86,7 +86,16 @@ def play(playbook: str, variables: Mapping[str, Any] | None = None, warm: bool =
         done = subprocess.run(command, env=env, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False)
         return Play(done.returncode, done.stdout, _results(events), _json(report),
-                    os.listdir(os.path.join(folder, "remote")))
+                    _left(os.path.join(folder, "remote")))
+
+
+def _left(folder: str) -> list[str]:
+    """Returns what stays in a folder. An async task's own process removes its directory after it has told its result."""
+    for _ in range(500):
+        if not os.listdir(folder):
+            break
+        time.sleep(0.01)
+    return os.listdir(folder)
 
 
 def _results(path: str) -> dict[str, list[dict[str, Any]]]:
