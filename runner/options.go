@@ -76,7 +76,7 @@ type AnsibleOptions struct {
 	RolesPath         string // searched for roles before what the environment says
 	CollectionsPath   string // searched for collections before what the environment says
 	Args              string // further arguments for every ansible-playbook
-	Executor          string // warm, direct or runner, where watches.yaml does not say. Default direct
+	Executor          string // warm, direct or runner, where watches.yaml does not say. Default warm
 	DebugLogs         bool   // log all that playbooks print
 	LogEvents         string // nothing, tasks or everything. Default tasks
 	ProxyPort         int    // port of the API endpoint for playbooks; zero chooses a free one
@@ -119,7 +119,7 @@ func DefaultOptions(tool Tool) Options {
 		HealthProbeAddress:      ":6789",
 		Metrics:                 MetricsOptions{Address: ":8443", UserAddress: "127.0.0.1:5050"},
 		LeaderElection:          LeaderElectionOptions{LeaseDuration: 15 * time.Second, RenewDeadline: 10 * time.Second},
-		Ansible:                 AnsibleOptions{Verbosity: 2, Executor: "direct", LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
+		Ansible:                 AnsibleOptions{Verbosity: 2, Executor: "warm", LogEvents: "tasks", ArtifactsMaxBytes: 256 << 20},
 		Log:                     logr.Discard(),
 	}
 	switch tool {
