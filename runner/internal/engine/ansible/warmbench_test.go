@@ -61,18 +61,10 @@ func (b *bench) usePool(pool *warm.Pool) {
 	})
 }
 
-// newWarmBench returns a bench for tests of what is particular to warm runs.
-func newWarmBench(t *testing.T) *bench {
-	t.Helper()
-	b := newBench(t)
-	b.executor = Warm
-	return b
-}
-
 // TestWarmRun: a run takes the path that it should, and the result says so.
 func TestWarmRun(t *testing.T) {
 	t.Parallel()
-	b := newWarmBench(t)
+	b := newBenchOf(t, Warm)
 	e := b.play("- command: 'true'\n- debug: {msg: hi}")
 	for range 2 {
 		got := b.run(e, newJob())
