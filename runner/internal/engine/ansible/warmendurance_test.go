@@ -55,7 +55,7 @@ func endure(t *testing.T, total, atOnce int) {
 - debug: {msg: hi}
 - shell: "{{ script }}"
   when: script is defined`)
-	b.manyRuns(e, 20*atOnce+total/10, atOnce) // after which all is as large as it gets
+	b.manyRuns(e, total/6, atOnce) // after which all is as large as it gets
 	shm := sharedMemory()
 	before, zygote, begun := b.remains(temp), b.zygoteRemains(), time.Now()
 	b.manyRuns(e, total, atOnce)
