@@ -26,7 +26,7 @@ import os, subprocess, time
 from ansible.module_utils.basic import AnsibleModule
 module = AnsibleModule({"place": {"type": "path"}, "secret": {"type": "str", "no_log": True}})
 place = module.params["place"]
-script = 'trap "" INT TERM HUP; touch "$1"; while ! [ -e "$2" ]; do sleep 0.02; done'
+script = 'trap "" INT TERM HUP; echo begun >> "$1"; while ! [ -e "$2" ]; do sleep 0.02; done'
 child = subprocess.Popen(["sh", "-c", script, "hold", place + "-begun", place + "-go"], start_new_session=True)
 while not os.path.exists(place + "-go"):
     time.sleep(0.02)
@@ -131,11 +131,15 @@ func TestEndOfAWarmRunLeavesNothing(t *testing.T) {
 			t.Errorf("the run has %d processes", n)
 		}
 		ends[name](job, cancel)
-		if got := <-done; got.Executor != "warm" || got.Outcome.OK() {
+		if got := <-done; got.Executor != "warm" || got.Fallback != "" || got.Outcome.OK() {
 			t.Errorf("result is %+v", got)
 		}
 		noneLeft(t, job)
-		_ = os.Remove(filepath.Join(b.content, name+"-begun"))
+		begun := filepath.Join(b.content, name+"-begun")
+		if text, err := os.ReadFile(begun); string(text) != "begun\n" { // once: what has started is not started in another way
+			t.Errorf("the module has written %q, %v", text, err)
+		}
+		_ = os.Remove(begun)
 	}
 	for name := range ends {
 		end(name)
