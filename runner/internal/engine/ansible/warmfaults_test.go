@@ -52,6 +52,7 @@ func (b *bench) held(ctx context.Context, e *Engine, name string, change ...func
 		f(&job)
 	}
 	done = b.start(ctx, e, job)
+	b.t.Cleanup(func() { killAll(job) })
 	eventually(b.t, "the module is under way", func() bool { return exists(place + "-begun") })
 	return job, func() { b.file(name+"-go", "") }, done
 }
