@@ -15,6 +15,8 @@ LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 CLUSTER ?= local
 # How long "make fuzz" spends on each fuzz target.
 FUZZTIME ?= 10s
+# How many plays "make endurance" runs.
+RUNS ?= 5000
 # Image of "make image" and "make deploy".
 IMG ?= chartbook:latest
 
@@ -78,6 +80,10 @@ test-unit: ## Run the tests that need no control plane
 bench: setup build localcluster ## Measure what runs cost, for each executor (BENCHFLAGS=--quick: one small round)
 	@go build -o bin/bench ./cmd/bench
 	@bin/bench $(BENCHFLAGS)
+
+.PHONY: endurance
+endurance: setup ## Run RUNS plays (5000) warm, one at a time and ten, and look at what they leave behind
+	CHARTBOOK_ENDURANCE_RUNS=$(RUNS) go test ./runner/internal/engine/ansible -run '^TestWarmEndurance$$' -count 1 -v -timeout 3h
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME

@@ -1,8 +1,11 @@
 package runner_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,4 +45,51 @@ func TestExecutorOfAWatch(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(private, "tmp")); !os.IsNotExist(err) {
 		t.Errorf("temporary files are left: %v", err)
 	}
+}
+
+// TestWarmRunThatCannotBe: each run takes the other way, says so and is counted; the log says why once.
+func TestWarmRunThatCannotBe(t *testing.T) {
+	t.Parallel()
+	gvk := kindFor(t)
+	o := setup(t, testkit.Cluster(t), map[string]string{
+		"watches.yaml": watchesFor(gvk, "  executor: warm\n  env: {LC_ALL: C}\n"), "play.yml": idlePlay + "  tasks: []\n",
+	})
+	o.start()
+	names := []string{"one", "two"}
+	for _, name := range names {
+		o.create(gvk, name, nil)
+	}
+	testkit.Eventually(t, soon, func(context.Context) error {
+		if n := o.counted("chartbook_ansible_runs_total", "direct", "locale"); n < len(names) {
+			return fmt.Errorf("%d runs are counted as direct because of the locale", n)
+		}
+		return nil
+	})
+	if n := o.log.count("A run could not be warm and is direct", `"reason":"locale"`); n != 1 {
+		t.Errorf("why runs are not warm is told %d times", n)
+	}
+	if n := o.counted("chartbook_ansible_runs_total", "warm", ""); n != 0 {
+		t.Errorf("%d runs are counted as warm", n)
+	}
+}
+
+// counted returns a counter with these labels, by the order of their names.
+func (o *operator) counted(name string, labels ...string) int {
+	o.t.Helper()
+	families, err := o.metrics.Gather()
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var values []string
+			for _, label := range metric.GetLabel() {
+				values = append(values, label.GetValue())
+			}
+			if family.GetName() == name && slices.Equal(values, labels) {
+				return int(metric.GetCounter().GetValue())
+			}
+		}
+	}
+	return 0
 }

@@ -15,19 +15,12 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
-func newRunnerBench(t *testing.T) *bench {
-	t.Helper()
-	b := newBench(t)
-	b.executor = Runner
-	return b
-}
-
 // TestPrivateDataDirectory: while a run lasts, the directory of AO §3.3 is there; no file of it may be read by others
 // (AO 10.5), and none outlives the run.
 // Covers UP B3.
 func TestPrivateDataDirectory(t *testing.T) {
 	t.Parallel()
-	b := newRunnerBench(t)
+	b := newBenchOf(t, Runner)
 	b.configure = func(cfg *Config) { cfg.ExtraArgs = `--tags all -e 'word="it''s"'` }
 	job := newJob()
 	job.Kubeconfig = []byte("{kind: Config}")
@@ -76,7 +69,7 @@ func TestPrivateDataDirectory(t *testing.T) {
 func TestFewArtifacts(t *testing.T) {
 	t.Parallel()
 	for _, limit := range []int{1, 2} {
-		b := newRunnerBench(t)
+		b := newBenchOf(t, Runner)
 		b.configure = func(cfg *Config) { cfg.MaxArtifacts = limit }
 		e := b.play("- debug: {msg: hi}")
 		var ids []string
@@ -97,7 +90,7 @@ func TestFewArtifacts(t *testing.T) {
 // TestKilledBelowRunner: when a signal ends ansible-playbook, ansible-runner ends with exit code 0 and writes "None".
 func TestKilledBelowRunner(t *testing.T) {
 	t.Parallel()
-	b := newRunnerBench(t)
+	b := newBenchOf(t, Runner)
 	job := newJob()
 	done := b.start(t.Context(), b.play(hanging), job)
 	eventually(t, "the run hangs", func() bool { return hangs(job) })
@@ -137,7 +130,7 @@ func (b *bench) stub(programs map[string]string) {
 // TestRunnerThatGivesUp: ansible-runner itself may fail, and then says so on its own standard error only.
 func TestRunnerThatGivesUp(t *testing.T) {
 	t.Parallel()
-	b := newRunnerBench(t)
+	b := newBenchOf(t, Runner)
 	b.stub(map[string]string{"ansible-runner": "echo 'TASK [x]'; echo 'Traceback:' >&2; echo 'OSError: no terminal left' >&2; exit 1\n"})
 	job := newJob()
 	got := b.run(b.play("- debug: {msg: hi}"), job)
@@ -162,14 +155,14 @@ func TestRunnerReady(t *testing.T) {
 		{"one that does not start", "echo 'No module named pexpect' >&2; exit 1", "No module named pexpect"},
 	}
 	for _, tt := range tests {
-		b := newRunnerBench(t)
+		b := newBenchOf(t, Runner)
 		b.stub(map[string]string{"ansible-runner": tt.script + "\n"})
 		err := b.play("- debug:").Ready(t.Context())
 		if (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", tt.why, err)
 		}
 	}
-	b := newRunnerBench(t)
+	b := newBenchOf(t, Runner)
 	b.configure = func(cfg *Config) {
 		cfg.LookPath = func(name string) (string, error) {
 			if name == runnerProgram {
@@ -197,7 +190,7 @@ func TestUnknownExecutor(t *testing.T) {
 // versions in how they write times.
 func TestEventsOfAnsibleRunner(t *testing.T) {
 	t.Parallel()
-	b := newRunnerBench(t)
+	b := newBenchOf(t, Runner)
 	job := newJob()
 	job.Inputs = map[string]any{"spool": b.workspace.Dir() + "/runner/" + resourcePath(job.Owner) + "/spool"}
 	got := b.run(b.play(`- set_stats: {data: {text: "{{ lookup('pipe', 'cat ' ~ spool ~ '/run/job_events/*.json | head -c 100000') }}"}}`), job)

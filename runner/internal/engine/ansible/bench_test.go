@@ -42,11 +42,18 @@ func eachExecutor(t *testing.T, test func(t *testing.T, b *bench)) {
 	for _, executor := range executors {
 		t.Run(string(executor), func(t *testing.T) {
 			t.Parallel()
-			b := newBench(t)
-			b.executor = executor
+			b := newBenchOf(t, executor)
 			test(t, b)
 		})
 	}
+}
+
+// newBenchOf returns a bench for tests of what is particular to an executor.
+func newBenchOf(t *testing.T, executor Executor) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.executor = executor
+	return b
 }
 
 // runs numbers the runs of all tests.

@@ -1,7 +1,6 @@
 package ansible
 
 import (
-	"bytes"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,10 +10,12 @@ import (
 	"strings"
 )
 
-// Bounds of the search for collections. What is beyond is imported when a task needs it.
+// Bounds of the search for collections, over all directories. What is beyond is imported when a task needs it.
 const (
-	maxScanned     = 2000      // files
-	maxScannedSize = 256 << 10 // bytes of one file
+	maxLookedAt    = 20_000    // files and directories, whatever they are
+	maxScanned     = 2000      // files that are read
+	maxScannedSize = 256 << 10 // bytes of one of them
+	maxScannedAll  = 16 << 20  // bytes of all
 	maxScannedDeep = 8         // directories within each other
 	maxCollections = 20
 )
@@ -28,42 +29,62 @@ var moduleKey = regexp.MustCompile(`(?m)^[ \t]*(?:- +)?([a-z_][a-z0-9_]*\.[a-z_]
 // Collections returns the names of the collections that the YAML files in these directories seem to use, and of those that
 // most content does, in order. Whether they are there is not looked at.
 func Collections(dirs []string) []string {
-	found := map[string]bool{}
+	s := search{found: map[string]bool{}, entered: map[string]bool{}}
 	for _, name := range alwaysPreloaded {
-		found[name] = true
+		s.found[name] = true
 	}
-	files := 0
 	for _, dir := range dirs {
-		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil //nolint:nilerr // what cannot be read is no content
-			case entry.IsDir():
-				return enter(dir, path, entry.Name())
-			case !isYAML(path):
-				return nil
-			}
-			if files++; files > maxScanned || len(found) >= maxCollections {
-				return fs.SkipAll
-			}
-			scan(path, found)
-			return nil
-		})
+		s.walk(filepath.Clean(dir))
 	}
-	return slices.Sorted(maps.Keys(found))
+	return slices.Sorted(maps.Keys(s.found))
 }
 
-// enter says which directories are left out: hidden ones, collections, which hold much that is not used, and what is too
-// deep.
-func enter(root, path, name string) error {
-	below, _ := filepath.Rel(root, path)
-	if below == "." {
-		return nil
-	}
-	if name[0] == '.' || name == "collections" || strings.Count(below, string(filepath.Separator)) >= maxScannedDeep {
-		return fs.SkipDir
+// search is a search for collections.
+type search struct {
+	found    map[string]bool // by name
+	entered  map[string]bool // directories
+	lookedAt int
+	scanned  int   // files
+	size     int64 // bytes of these
+}
+
+func (s *search) walk(root string) {
+	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what cannot be read is no content
+		}
+		return s.visit(root, path, entry)
+	})
+}
+
+// visit looks at one file or directory.
+func (s *search) visit(root, path string, entry fs.DirEntry) error {
+	s.lookedAt++
+	switch {
+	case s.lookedAt > maxLookedAt || s.scanned >= maxScanned || s.size >= maxScannedAll || len(s.found) >= maxCollections:
+		return fs.SkipAll
+	case entry.IsDir():
+		return s.enter(root, path)
+	case isYAML(path):
+		s.scan(path)
 	}
 	return nil
+}
+
+// enter says which directories are left out: hidden ones, collections, which hold much that is not used, what is too deep,
+// and what has been entered from another root.
+func (s *search) enter(root, path string) error {
+	if s.entered[path] || path != root && leftOut(root, path) {
+		return fs.SkipDir
+	}
+	s.entered[path] = true
+	return nil
+}
+
+func leftOut(root, path string) bool {
+	name := filepath.Base(path)
+	return name[0] == '.' || name == "collections" || name == "ansible_collections" ||
+		strings.Count(strings.TrimPrefix(path, root), string(filepath.Separator)) > maxScannedDeep
 }
 
 func isYAML(path string) bool {
@@ -71,7 +92,7 @@ func isYAML(path string) bool {
 	return extension == ".yml" || extension == ".yaml"
 }
 
-func scan(path string, found map[string]bool) {
+func (s *search) scan(path string) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxScannedSize {
 		return
@@ -80,9 +101,11 @@ func scan(path string, found map[string]bool) {
 	if err != nil {
 		return
 	}
+	s.scanned++
+	s.size += info.Size()
 	for _, match := range moduleKey.FindAllSubmatch(text, -1) {
-		if !bytes.HasPrefix(match[1], []byte("ansible.")) { // ansible-core's own
-			found[string(match[1])] = true
+		if name := string(match[1]); !strings.HasPrefix(name, "ansible.") && len(s.found) < maxCollections { // ansible-core's own
+			s.found[name] = true
 		}
 	}
 }

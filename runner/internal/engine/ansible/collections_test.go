@@ -35,11 +35,38 @@ func TestCollections(t *testing.T) {
 	if diff := cmp.Diff(want, Collections([]string{dir, "/nowhere"})); diff != "" {
 		t.Errorf("collections (-want +got):\n%s", diff)
 	}
+	nested := dir + "/collections/ansible_collections/a/b" // left out as a part, not as a root of its own
+	want = []string{"all.of", "community.general", "kubernetes.core", "my.own", "operator_sdk.util"}
+	if diff := cmp.Diff(want, Collections([]string{dir, nested + "/", dir + "/roles"})); diff != "" {
+		t.Errorf("collections of several directories (-want +got):\n%s", diff)
+	}
 	for i := range 2 * maxCollections {
 		write(fmt.Sprintf("many/%d.yml", i), fmt.Sprintf("- ns.c%d.m:\n", i))
 	}
 	if n := len(Collections([]string{dir})); n != maxCollections {
 		t.Errorf("there are %d collections", n)
+	}
+}
+
+// TestSearchForCollectionsIsBounded: content may lie in a directory with much else.
+func TestSearchForCollectionsIsBounded(t *testing.T) {
+	s := search{found: map[string]bool{}, entered: map[string]bool{}, lookedAt: maxLookedAt - 3}
+	dir := t.TempDir()
+	for _, name := range []string{"a.txt", "b.yml", "c.yml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("- of."+name+":\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.walk(dir)
+	if diff := cmp.Diff(map[string]bool{"of.b": true}, s.found); diff != "" {
+		t.Errorf("collections (-want +got):\n%s", diff)
+	}
+	s = search{found: map[string]bool{}, entered: map[string]bool{}}
+	for range 2 {
+		s.walk(dir)
+	}
+	if s.scanned != 2 || s.size != int64(len("- of.b.yml:\n")*2) {
+		t.Errorf("read were %d files with %d bytes", s.scanned, s.size)
 	}
 }
 

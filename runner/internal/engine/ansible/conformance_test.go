@@ -36,8 +36,7 @@ func conformance(t *testing.T, executor Executor) {
 	enginetest.Conformance(t, func(t *testing.T) enginetest.Harness {
 		t.Helper()
 		t.Parallel()
-		b := newBench(t)
-		b.executor = executor
+		b := newBenchOf(t, executor)
 		marker := func(owner string) string { return filepath.Join(b.content, "marker-"+owner) }
 		return enginetest.Harness{
 			Engine: func(_ *testing.T, s enginetest.Scenario) engine.Engine {

@@ -31,7 +31,7 @@ func TestJobEnvironment(t *testing.T) {
 		want := map[string]string{
 			"$COLOUR": "blue", "$SIZE": "3", "hosts": "localhost other", "$TMPDIR": b.content, "$CHARTBOOK_RUN": job.ID,
 			"$KUBECONFIG":               b.workspace.Dir() + "/runner/" + resourcePath(job.Owner) + "/env/kubeconfig",
-			"$ANSIBLE_COLLECTIONS_PATH": b.content + "/c:" + b.workspace.Dir() + "/python/collections",
+			"$ANSIBLE_COLLECTIONS_PATH": b.content + "/c:" + b.workspace.collectionsDir(),
 		}
 		got := map[string]string{}
 		for name := range want {

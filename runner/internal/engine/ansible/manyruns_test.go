@@ -129,8 +129,7 @@ func TestRealRunsLeaveNothing(t *testing.T) {
 		t.Run(string(executor), func(t *testing.T) {
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)
-			b := newBench(t)
-			b.executor = executor
+			b := newBenchOf(t, executor)
 			b.configure = func(cfg *Config) { cfg.MaxArtifacts = 1 }
 			e := b.play("- command: 'true'\n- tempfile: {}\n  register: it\n- file: {path: '{{ it.path }}', state: absent}")
 			run := func() {

@@ -2,7 +2,10 @@ package ansible
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -38,19 +41,73 @@ func (n *notices) of(what warm.What) (found []warm.Notice) {
 	return found
 }
 
-// zygotes returns the bench's pool. Runs wait for zygotes as long as it takes, since a test that is about warm runs would
-// otherwise be about direct ones on a machine that is busy.
+// shared are the zygotes of all tests that are not about zygotes: to start one costs more than most of their runs, and what
+// runs share must not matter.
+var shared struct {
+	temp      string // where its files are: tests set TMPDIR
+	once      sync.Once
+	workspace *Workspace
+	pool      *warm.Pool
+	err       error
+}
+
+func openShared() {
+	dir, err := os.MkdirTemp(shared.temp, "chartbook-zygotes-")
+	if err == nil {
+		shared.workspace, err = OpenWorkspace(filepath.Join(dir, "workspace"), 0)
+	}
+	if shared.err = err; err == nil {
+		shared.pool = warm.New(patient(shared.workspace.poolConfig(nil)))
+	}
+}
+
+func closeShared() error {
+	if shared.pool == nil {
+		return shared.err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return errors.Join(shared.pool.Close(ctx), shared.workspace.Close(), os.RemoveAll(filepath.Dir(shared.workspace.Dir())))
+}
+
+func TestMain(m *testing.M) {
+	shared.temp = os.TempDir()
+	code := m.Run()
+	if err := closeShared(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// patient has runs wait for zygotes as long as it takes, and zygotes stay: a test that is about warm runs would otherwise be
+// about direct ones on a machine that is busy.
+func patient(cfg warm.Config) warm.Config {
+	cfg.Patience, cfg.Answer, cfg.Limit = time.Minute, time.Minute, 1000
+	return cfg
+}
+
+// zygotes returns the bench's pool: that of all benches, unless the test has asked for one of its own.
 func (b *bench) zygotes() *warm.Pool {
+	b.t.Helper()
 	if b.pool == nil {
-		cfg := b.workspace.poolConfig(b.notices.add)
-		cfg.Patience, cfg.Answer = time.Minute, time.Minute
-		b.usePool(warm.New(cfg))
+		shared.once.Do(openShared)
+		if shared.err != nil {
+			b.t.Fatal(shared.err)
+		}
+		b.pool, b.workspace.plugins = shared.pool, shared.workspace.plugins
 	}
 	return b.pool
 }
 
-// usePool makes a pool that of the bench.
-func (b *bench) usePool(pool *warm.Pool) {
+// ownZygotes gives the bench a pool of its own.
+func (b *bench) ownZygotes(configure func(*warm.Config)) {
+	b.t.Helper()
+	cfg := patient(b.workspace.poolConfig(b.notices.add))
+	if configure != nil {
+		configure(&cfg)
+	}
+	pool := warm.New(cfg)
 	b.pool = pool
 	b.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -61,18 +118,11 @@ func (b *bench) usePool(pool *warm.Pool) {
 	})
 }
 
-// newWarmBench returns a bench for tests of what is particular to warm runs.
-func newWarmBench(t *testing.T) *bench {
-	t.Helper()
-	b := newBench(t)
-	b.executor = Warm
-	return b
-}
-
 // TestWarmRun: a run takes the path that it should, and the result says so.
 func TestWarmRun(t *testing.T) {
 	t.Parallel()
-	b := newWarmBench(t)
+	b := newBenchOf(t, Warm)
+	b.ownZygotes(nil)
 	e := b.play("- command: 'true'\n- debug: {msg: hi}")
 	for range 2 {
 		got := b.run(e, newJob())

@@ -41,7 +41,7 @@ func (w *Workspace) NewPool(notify func(warm.Notice)) *warm.Pool {
 
 func (w *Workspace) poolConfig(notify func(warm.Notice)) warm.Config {
 	return warm.Config{
-		Script: filepath.Join(w.dir, "python", "warm", "start.py"),
+		Script: filepath.Join(w.plugins, "warm", "start.py"),
 		Dir:    w.zygotesDir(),
 		Mark:   warm.Mark(w.zygotes),
 		Notify: notify,

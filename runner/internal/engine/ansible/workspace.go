@@ -33,6 +33,7 @@ type Workspace struct {
 	runner    *os.Root // where the files of runs are
 	artifacts *artifactStore
 	versions  versions
+	plugins   string // directory of what comes with the engine
 	zygotes   string // what is in the mark of all zygotes
 
 	mu       sync.Mutex // guards the making and removing of directories that resources share
@@ -63,7 +64,7 @@ func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
-	w := &Workspace{dir: private.Path(), private: private}
+	w := &Workspace{dir: private.Path(), private: private, plugins: filepath.Join(private.Path(), "python")}
 	if err := w.prepare(artifactBytes); err != nil {
 		return nil, errors.Join(fmt.Errorf("open workspace %s: %w", w.dir, err), w.Close())
 	}
@@ -169,8 +170,8 @@ func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, runner
 func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
 func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
 func (w *Workspace) tempDir() string        { return filepath.Join(w.dir, "tmp") }
-func (w *Workspace) callbackDir() string    { return filepath.Join(w.dir, "python", "callback") }
-func (w *Workspace) collectionsDir() string { return filepath.Join(w.dir, "python", "collections") }
+func (w *Workspace) callbackDir() string    { return filepath.Join(w.plugins, "callback") }
+func (w *Workspace) collectionsDir() string { return filepath.Join(w.plugins, "collections") }
 
 // prune removes directories on the way to a resource that have become empty.
 func (w *Workspace) prune(resource string) {

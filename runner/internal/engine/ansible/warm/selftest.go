@@ -3,6 +3,7 @@ package warm
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ import (
 // testPlay has one module look for the run's mark where others look for it.
 const testPlay = `- hosts: localhost
   gather_facts: false
+  become: false
   tasks:
     - ansible.builtin.slurp: {src: /proc/self/environ}
       register: environment_of_the_module
@@ -35,7 +37,7 @@ const testTimeout = 30 * time.Second
 func (z *zygote) test(ctx context.Context) *UnavailableError {
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
-	id := filepath.Base(z.dir) + "-test"
+	id := filepath.Base(z.dir) + "-test-" + rand.Text() // what is left of it is looked for on all of the machine
 	play, vars := filepath.Join(z.dir, "test.yml"), filepath.Join(z.dir, "vars")
 	mark := markName + "=" + id
 	if err := os.WriteFile(play, fmt.Appendf(nil, testPlay, mark), 0o600); err != nil {

@@ -14,13 +14,13 @@ type trouble struct {
 }
 
 const (
-	// patienceWithTrouble is after how many failures in a row no other is started for a long time.
+	// maxTrouble is after how many failures in a row no other is started for a long time.
 	maxTrouble = 3
 	// firstPause is how long none is started after the first failure; it doubles with each.
 	firstPause = time.Second
 	// longPause is how long none is started after the last.
 	longPause = 10 * time.Minute
-	// goodLife is how long a zygote has to live for its death not to count as a failed start.
+	// goodLife is how long a zygote has to live for its end not to count as a failed start.
 	goodLife = time.Minute
 )
 

@@ -85,16 +85,14 @@ def play(playbook: str, variables: Mapping[str, Any] | None = None, warm: bool =
         }
         done = subprocess.run(command, env=env, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False)
-        return Play(done.returncode, done.stdout, _results(events), _json(report),
-                    _left(os.path.join(folder, "remote")))
+        return Play(done.returncode, done.stdout, _results(events), _json(report), _left(os.path.join(folder, "remote")))
 
 
 def _left(folder: str) -> list[str]:
-    """Returns what stays in a folder. An async task's own process removes its directory after it has told its result."""
-    for _ in range(500):
-        if not os.listdir(folder):
-            break
-        time.sleep(0.01)
+    """Returns what is in a folder once async jobs have had their time: they say that they are done before they tidy up."""
+    end = time.monotonic() + 10
+    while os.listdir(folder) and time.monotonic() < end:
+        time.sleep(0.05)
     return os.listdir(folder)
 
 

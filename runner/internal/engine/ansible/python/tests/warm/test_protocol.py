@@ -165,8 +165,9 @@ class SystemTest(unittest.TestCase):
 
     def test_mark(self) -> None:
         script = ("import sys; sys.path.insert(0, sys.argv[1]); from chartbook_warm.system import Mark\n"
-                  "mark = Mark('SOME'); print(mark.size); mark.overwrite(b'SOME=b')\n"
-                  "print(sorted(filter(None, open('/proc/self/environ').read().split('\\0'))))\n"
+                  "shown = lambda: print(list(filter(None, open('/proc/self/environ').read().split('\\0'))))\n"
+                  "mark = Mark('SOME'); print(mark.size); mark.overwrite(b'SOME=b'); shown()\n"
+                  "mark.overwrite_rest([b'A=1', b'TOO=' + b'x' * 30, b'BC=23']); shown()\n"
                   "for wrong in (lambda: mark.overwrite(b'x' * 100), lambda: Mark('OME')):\n"
                   "    try: wrong()\n    except (ValueError, LookupError) as error: print(type(error).__name__)\n")
         read, write = os.pipe()
@@ -175,7 +176,8 @@ class SystemTest(unittest.TestCase):
         os.close(write)
         os.waitpid(pid, 0)
         with os.fdopen(read) as file:
-            self.assertEqual(file.read().split("\n")[:4], ["9", "['SOME=b', 'SOMETHING=1', 'Z=2']", "ValueError", "LookupError"])
+            self.assertEqual(file.read().split("\n")[:5], [
+                "9", "['SOMETHING=1', 'SOME=b', 'Z=2']", "['A=1', 'BC=23', 'SOME=b']", "ValueError", "LookupError"])
 
     def test_capture(self) -> None:
         with quiet.capture() as printed:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import unittest
 
 from .client import Zygote, program
 from .hooksupport import NeedsAnsible
@@ -91,7 +86,7 @@ class StartTest(Case):
 
 
 class UserTest(NeedsAnsible):
-    """Users without a home, without a name, on a root file system that cannot be written."""
+    """Users without a home."""
 
     def test_no_home(self) -> None:
         for home in ("", "/proc"):
@@ -119,19 +114,3 @@ class UserTest(NeedsAnsible):
             warm, plain = (run(play, cwd=str(scene.project / place)) for run in (scene.run, scene.plain))
             self.assertEqual((warm.code, warm.stdout, warm.stderr), (0, plain.stdout, plain.stderr))
             self.assertEqual(said(warm), {"said": place, "also": place})
-
-    @unittest.skipUnless(os.geteuid() == 0, "only root can make a file system read-only")
-    def test_read_only_root_and_no_name(self) -> None:
-        if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
-            self.skipTest("no mount namespaces here")
-        place = tempfile.mkdtemp(prefix="warm-", dir="/var/tmp")
-        self.addCleanup(shutil.rmtree, place)
-        here = os.path.dirname(os.path.abspath(__file__))
-        script = ('set -e; mount --make-rprivate /; mount -t tmpfs -o mode=1777 tmpfs "$1"; cp -r "$2" "$1/python"; '
-                  'mount -o remount,ro,bind /; cd "$1/python/tests"; '
-                  'exec setpriv --reuid 4242 --regid 0 --clear-groups env -u HOME TMPDIR="$1" PYTHONDONTWRITEBYTECODE=1 '
-                  '"$3" -m unittest warm.test_surroundings.UserTest.test_no_home')
-        python = os.path.dirname(os.path.dirname(here))
-        done = subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", place, python, sys.executable],
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

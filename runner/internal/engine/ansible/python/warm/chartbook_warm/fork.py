@@ -118,17 +118,26 @@ def _waits(outer: str, inner: str) -> bool:
 
 def _end(pid: int) -> None:
     """Ends a module child and its descendants, but for those that have left it."""
+    stopped: set[int] = set()
+    while True:
+        others = {pid, *_descendants(pid)} - stopped
+        if not others:
+            break
+        _signal(others, signal.SIGSTOP)  # they start no more
+        stopped |= others
+    _signal(stopped, signal.SIGKILL)
     try:
-        os.kill(pid, signal.SIGSTOP)  # it starts no more
-        for other in _descendants(pid):
-            try:
-                os.kill(other, signal.SIGKILL)
-            except OSError:  # gone, or somebody else's
-                pass
-        os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-    except (ProcessLookupError, ChildProcessError):
+    except ChildProcessError:
         pass
+
+
+def _signal(pids: set[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except OSError:  # gone, or somebody else's
+            pass
 
 
 def _descendants(pid: int) -> list[int]:

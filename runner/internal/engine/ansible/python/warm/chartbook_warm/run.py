@@ -81,6 +81,7 @@ class Run:
         if differences:
             raise Declined("these variables had other values when everything was imported: " + ", ".join(differences))
         environment.replace(env)
+        self._template.mark.overwrite_rest(b"=".join(item) for item in os.environb.items() if item[0] != b"CHARTBOOK_RUN")
         time.tzset()
         os.chdir(request["cwd"])
         tempfile.tempdir = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from . import processes
@@ -70,13 +71,13 @@ class Mark:
 
     def __init__(self, name: str) -> None:
         """Finds the variable. Raises LookupError if this process was not started with it."""
-        start, end = (int(field) for field in processes.stat_fields("self")[self._ENV_START:self._ENV_START + 2])
+        self._start, self._end = (int(field) for field in processes.stat_fields("self")[self._ENV_START:self._ENV_START + 2])
         entry = b"\0" + name.encode("ascii") + b"="
-        text = b"\0" + ctypes.string_at(start, end - start)
+        text = b"\0" + ctypes.string_at(self._start, self._end - self._start)
         at = text.find(entry)
         if at < 0:
             raise LookupError(f"this process was started without {name}")
-        self._address = start + at
+        self._address = self._start + at
         self.size = text.index(b"\0", at + 1) - at - 1  # bytes, the name included
 
     def overwrite(self, entry: bytes) -> None:
@@ -84,3 +85,17 @@ class Mark:
         if len(entry) > self.size:
             raise ValueError(f"a mark of {len(entry)} bytes does not fit into {self.size}")
         ctypes.memmove(self._address, entry.ljust(self.size, b"\0"), self.size)
+
+    def overwrite_rest(self, entries: Iterable[bytes]) -> None:
+        """Puts other NAME=value in the place of all other variables, as many as there is room for.
+
+        Nothing may use those any more: os.environ must have been given other values.
+        """
+        room = self._address - self._start
+        text = b""
+        for entry in entries:
+            if len(text) + len(entry) < room:
+                text += entry + b"\0"
+        ctypes.memmove(self._start, text.ljust(room, b"\0"), room)
+        behind = self._address + self.size
+        ctypes.memset(behind, 0, self._end - behind)

@@ -10,7 +10,7 @@ import stat
 import sys
 from typing import Any
 
-from . import descriptors, environment, hooks, identity, protocol, quiet, settings, system, versions
+from . import descriptors, environment, hooks, identity, protocol, quiet, settings, surroundings, system, versions
 from .counters import Counters
 from .preload import Preload
 from .program import NotPlain, Program
@@ -61,7 +61,7 @@ class Zygote:
                     _import(program)
             except Failed as failure:
                 raise Failed(failure.reason, self._printed.text() or str(failure)) from failure
-            with quiet.capture() as noise, quiet.undisturbed():
+            with quiet.capture() as noise, quiet.undisturbed(), surroundings.kept():
                 self._preload = self._load()
         if noise.text():
             self._preload.notes.append("printed while it was loaded: " + noise.text())
