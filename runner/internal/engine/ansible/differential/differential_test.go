@@ -1,0 +1,155 @@
+package differential
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+)
+
+// against is the executor that is compared with direct. With direct itself, what differs is noise of this test.
+var against = flag.String("against", "warm", "executor to compare with direct")
+
+// lanes is how many projects are run at a time.
+const lanes = 2
+
+func TestProjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes minutes")
+	}
+	core := findCore(t)
+	t.Log(core.version)
+	free := make(chan *lane, lanes)
+	for range lanes {
+		free <- newLane(t, core)
+	}
+	var tasks taskIDs
+	for _, p := range readProjects(t) {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			l := <-free
+			defer func() { free <- l }()
+			l.compare(t, p, &tasks)
+		})
+	}
+}
+
+// compare runs a project by both executors and fails if they differ in more than they may.
+func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) {
+	t.Helper()
+	one := l.runAll(t, p, ansible.Direct)
+	other := l.runAll(t, p, ansible.Executor(*against))
+	for i, s := range p.runs() {
+		if want := fmt.Sprint(s.Code); one[i].code != want {
+			t.Errorf("run %d: the exit code of direct is %s, want %s\n%s\n%s", i+1, one[i].code, want, one[i].stdout, one[i].stderr)
+		}
+		tasks.add(t, one[i].uuids)
+		tasks.add(t, other[i].uuids)
+	}
+	if *against == string(ansible.Direct) {
+		p.Differs = slices.DeleteFunc(p.Differs, func(name string) bool { return name != "polls" })
+	}
+	p.judge(t, one, other)
+}
+
+// runAll runs all steps of a project by one executor.
+func (l *lane) runAll(t *testing.T, p project, executor ansible.Executor) (all []record) {
+	t.Helper()
+	l.empty(t, p)
+	with := surround(t, p)
+	for _, s := range p.runs() {
+		all = append(all, l.run(t, s, executor, with))
+	}
+	return all
+}
+
+// judge compares what came out of the runs.
+func (p project) judge(t *testing.T, one, other []record) {
+	t.Helper()
+	for _, name := range p.Differs {
+		if _, known := allowed[name]; !known {
+			t.Fatalf("%s is not among the allowed differences", name)
+		}
+		rest := slices.DeleteFunc(slices.Clone(p.Differs), func(n string) bool { return n == name })
+		if name != "polls" && len(p.differ(one, other, rest)) == 0 {
+			t.Errorf("the difference %q is not there any more: %s", name, allowed[name].why)
+		}
+	}
+	found := p.differ(one, other, p.Differs)
+	for _, section := range slices.Sorted(maps.Keys(found)) {
+		t.Errorf("%s differs (-direct +%s):\n%s", section, *against, shorten(found[section]))
+	}
+}
+
+// differ returns what differs but for some allowed differences.
+func (p project) differ(one, other []record, forget []string) map[string]string {
+	found := map[string]string{}
+	for i := range one {
+		a, b := one[i].without(forget), other[i].without(forget)
+		for section, diff := range differences(a, b, p.Unordered) {
+			found[fmt.Sprintf("run %d: %s", i+1, section)] = diff
+		}
+	}
+	return found
+}
+
+// without returns a copy of the record that lacks what the named differences concern.
+func (r record) without(names []string) record {
+	r.events = slices.Clone(r.events)
+	for i, event := range r.events {
+		r.events[i] = eachText(event, func(text string) string { return text })
+	}
+	r.files = slices.Clone(r.files)
+	r.result.Failures = slices.Clone(r.result.Failures)
+	for _, name := range names {
+		allowed[name].forget(&r)
+	}
+	return r
+}
+
+// shorten keeps the log of a test readable.
+func shorten(diff string) string {
+	const limit = 150
+	lines := strings.Split(diff, "\n")
+	if len(lines) > limit {
+		lines = append(lines[:limit], "...")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// taskIDs are the ids of all tasks that were ever run. Tools that collect events take them for unique.
+type taskIDs struct {
+	mu   sync.Mutex
+	seen map[string]bool
+}
+
+func (ids *taskIDs) add(t *testing.T, uuids []string) {
+	t.Helper()
+	ids.mu.Lock()
+	defer ids.mu.Unlock()
+	if ids.seen == nil {
+		ids.seen = map[string]bool{}
+	}
+	for _, uuid := range uuids {
+		if ids.seen[uuid] {
+			t.Errorf("task id %s was seen in another run", uuid)
+		}
+		ids.seen[uuid] = true
+	}
+}
+
+// recorderDir is where the recording callback is.
+func recorderDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("testdata/callback")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,171 @@
+package differential
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+)
+
+// record is all that comes out of one run.
+type record struct {
+	result    engine.Result
+	code      string
+	events    []any // what callbacks got, decoded from JSON
+	stdout    string
+	stderr    string
+	files     []string // left behind, changed or gone
+	processes []string // left behind
+	uuids     []string // of tasks, as they were
+}
+
+// readEvents reads the file that the recording callback has written.
+func readEvents(t *testing.T, path string) (events []any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil // the play did not begin
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var event map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&event); err != nil {
+			t.Fatalf("read an event: %v: %s", err, line)
+		}
+		if fault := event["fault"]; fault != nil {
+			t.Errorf("the recording callback failed: %v", fault)
+		}
+		events = append(events, event)
+	}
+	return events
+}
+
+// normal returns the record with all that differs between any two runs replaced: see variants. constants are values
+// that were made for this run, with their names.
+func (r record) normal(constants map[string]string) record {
+	r.uuids = taskUUIDs(r.events)
+	n := normalizer{constants: constants, uuids: map[string]string{}}
+	for i, event := range r.events {
+		r.events[i] = n.value("", event)
+	}
+	r.stdout, r.stderr = n.text(r.stdout), n.text(r.stderr)
+	for i, line := range r.files {
+		r.files[i] = n.text(line)
+	}
+	for i, line := range r.processes {
+		r.processes[i] = n.text(line)
+	}
+	slices.Sort(r.files)
+	r.result.Message = n.text(r.result.Message)
+	for i := range r.result.Failures {
+		r.result.Failures[i].Message = n.text(r.result.Failures[i].Message)
+	}
+	if r.result.Outputs != nil {
+		r.result.Outputs, _ = n.value("", r.result.Outputs).(map[string]any)
+	}
+	return r
+}
+
+// sections returns the record as texts that can be compared.
+func (r record) sections(unordered bool) map[string]string {
+	events := make([]string, 0, len(r.events))
+	for _, event := range r.events {
+		text, err := json.MarshalIndent(event, "", " ")
+		if err != nil {
+			panic(err)
+		}
+		events = append(events, string(text))
+	}
+	stdout, stderr := r.stdout, r.stderr
+	if unordered {
+		events = byHost(r.events, events)
+		stdout, stderr = sortedLines(stdout), sortedLines(stderr)
+	}
+	return map[string]string{
+		"result":    r.ending(),
+		"events":    strings.Join(events, "\n"),
+		"stdout":    stdout,
+		"stderr":    stderr,
+		"files":     strings.Join(r.files, "\n"),
+		"processes": strings.Join(r.processes, "\n"),
+	}
+}
+
+// ending describes the result but for what is measured.
+func (r record) ending() string {
+	result := r.result
+	result.Started, result.Finished, result.MaxRSSBytes, result.Processes = time.Time{}, time.Time{}, 0, 0
+	if result.Stats != nil {
+		stats := *result.Stats
+		stats.Completed = time.Time{}
+		result.Stats = &stats
+	}
+	text, err := json.MarshalIndent(result, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf("exit code %s\n%s", r.code, text)
+}
+
+// differences tells in which sections two records differ, and how.
+func differences(a, b record, unordered bool) map[string]string {
+	found := map[string]string{}
+	one, other := a.sections(unordered), b.sections(unordered)
+	for name, text := range one {
+		if text != other[name] {
+			found[name] = cmp.Diff(strings.Split(text, "\n"), strings.Split(other[name], "\n"))
+		}
+	}
+	return found
+}
+
+func sortedLines(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// byHost puts the events of each host together, in their order; those of none come first, sorted.
+func byHost(events []any, texts []string) []string {
+	hosts := map[string][]string{}
+	for i, text := range texts {
+		host := hostOf(events[i])
+		hosts[host] = append(hosts[host], text)
+	}
+	slices.Sort(hosts[""])
+	names := make([]string, 0, len(hosts))
+	for name := range hosts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var all []string
+	for _, name := range names {
+		all = append(all, hosts[name]...)
+	}
+	return all
+}
+
+func hostOf(event any) string {
+	object, _ := event.(map[string]any)
+	args, _ := object["args"].([]any)
+	for _, arg := range args {
+		if fields, ok := arg.(map[string]any); ok {
+			if host, ok := fields["host"].(string); ok {
+				return host
+			}
+		}
+	}
+	return ""
+}
