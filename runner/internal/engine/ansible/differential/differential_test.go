@@ -23,12 +23,7 @@ func TestProjects(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
 	}
-	core := findCore(t)
-	t.Log(core.version)
-	free := make(chan *lane, lanes)
-	for range lanes {
-		free <- newLane(t, core)
-	}
+	free := newLanes(t)
 	var tasks taskIDs
 	for _, p := range readProjects(t) {
 		t.Run(p.name, func(t *testing.T) {
@@ -40,13 +35,13 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// compare runs a project by both executors and fails if they differ in more than they may.
-func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) {
+// compare runs a project by both executors and fails if they differ in more than they may. It returns what came of direct.
+func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 	t.Helper()
 	one := l.runAll(t, p, ansible.Direct)
 	other := l.runAll(t, p, ansible.Executor(*against))
 	for i, s := range p.runs() {
-		if want := fmt.Sprint(s.Code); one[i].code != want {
+		if want := fmt.Sprint(s.Code); one[i].code != want && !s.AnyCode {
 			t.Errorf("run %d: the exit code of direct is %s, want %s\n%s\n%s", i+1, one[i].code, want, one[i].stdout, one[i].stderr)
 		}
 		tasks.add(t, one[i].uuids)
@@ -56,6 +51,7 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) {
 		p.Differs = slices.DeleteFunc(p.Differs, func(name string) bool { return name != "polls" })
 	}
 	p.judge(t, one, other)
+	return one
 }
 
 // runAll runs all steps of a project by one executor.
@@ -131,6 +127,9 @@ type taskIDs struct {
 
 func (ids *taskIDs) add(t *testing.T, uuids []string) {
 	t.Helper()
+	if ids == nil {
+		return
+	}
 	ids.mu.Lock()
 	defer ids.mu.Unlock()
 	if ids.seen == nil {

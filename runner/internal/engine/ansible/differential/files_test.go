@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxShown is up to which size the content of a file is shown rather than its digest.
-const maxShown = 2 << 10
+// maxText is up to which size the content of a file is compared as text, in which variants are replaced.
+const maxText = 64 << 10
 
 // files describes all files of the lane, by path: those of the project and of home, the temporary ones, and those of the
 // workspace but for the engine's own.
@@ -65,10 +65,19 @@ func describe(path string, entry fs.DirEntry) (string, error) {
 		return text, nil
 	}
 	content, err := os.ReadFile(path)
-	if err == nil && len(content) <= maxShown && utf8.Valid(content) {
+	if err == nil && len(content) <= maxText && utf8.Valid(content) {
 		return text + fmt.Sprintf(" %q", content), nil
 	}
 	return text + fmt.Sprintf(" %d bytes %x", len(content), sha256.Sum256(content)), err
+}
+
+// brief shortens the description of a file to what one can read, and its digest.
+func brief(line string) string {
+	const limit = 2 << 10
+	if len(line) <= limit {
+		return line
+	}
+	return fmt.Sprintf("%s... %x", strings.ToValidUTF8(line[:limit], ""), sha256.Sum256([]byte(line)))
 }
 
 // changes lists what differs between two descriptions.

@@ -31,6 +31,18 @@ var parts = []string{"content", "home", "remote"}
 // runs numbers the runs of all lanes.
 var runs atomic.Int64
 
+// newLanes returns the lanes of a test, which whoever uses one takes out and puts back.
+func newLanes(t *testing.T) chan *lane {
+	t.Helper()
+	core := findCore(t)
+	t.Log(core.version)
+	free := make(chan *lane, lanes)
+	for range lanes {
+		free <- newLane(t, core)
+	}
+	return free
+}
+
 func newLane(t *testing.T, core core) *lane {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "differential-") //nolint:usetesting // sockets in it need a short path

@@ -20,6 +20,7 @@ var variants = []struct {
 	{"time of a backup", regexp.MustCompile(`\.\d+\.\d{4}-\d\d-\d\d@\d\d:\d\d:\d\d~`), ".<time>~"},
 	{"time in HTTP", regexp.MustCompile(`(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`), "<time>"},
 	{"duration", regexp.MustCompile(`\b\d+:\d\d:\d\d\.\d+`), "<duration>"},
+	{"length of a pause", regexp.MustCompile(`Paused for [\d.]+ `), "Paused for <duration> "},
 	{"temporary directory of a task", regexp.MustCompile(`ansible-tmp-\d+\.\d+-\d+-\d+`), "ansible-tmp-<name>"},
 	{"temporary directory of a module", regexp.MustCompile(`ansible-moduletmp-\d+\.\d+-\w{8}`), "ansible-moduletmp-<name>"},
 	{"temporary directory of a run", regexp.MustCompile(`ansible-local-\d+\w{8}`), "ansible-local-<name>"},
@@ -27,7 +28,7 @@ var variants = []struct {
 	{"temporary file", regexp.MustCompile(`\b(ansible\.|\.ansible_tmp|tmp)[a-z0-9_]{8}\b`), "${1}<name>"},
 	{"async job", regexp.MustCompile(`\bj?\d{9,12}\.\d{1,8}\b`), "<job>"},
 	{"address in memory", regexp.MustCompile(`\b0x[0-9a-f]{6,16}\b`), "<address>"},
-	{"process id", regexp.MustCompile(`\bpid[=: ]+\d+`), "pid <number>"},
+	{"process id", regexp.MustCompile(`\b(pid|p)=\d+`), "$1=<number>"},
 }
 
 // variantKeys are fields whose whole value differs: times, inode numbers and process ids, and what an API server makes

@@ -17,9 +17,11 @@ import (
 type project struct {
 	name   string
 	proves string // the comment of the archive
-	files  []txtar.File
+	files  []file
 	how
 }
+
+type file = txtar.File
 
 // how is the content of case.yml. In the strings, {content}, {home} and {remote} stand for directories, {python} for the
 // interpreter of ansible-playbook.
@@ -54,6 +56,8 @@ type step struct {
 	Cancel    string            `json:"cancel"` // the name of a task: when it starts, the run is ended from outside
 	// Code is the exit code that is expected of both, so that a mistake in the project does not pass for equal.
 	Code int `json:"code"`
+	// AnyCode takes every exit code.
+	AnyCode bool `json:"-"`
 	// Modules says how many modules warm executes in which way.
 	Modules map[string]int `json:"modules"`
 	// Falls is why warm leaves the whole run to direct; empty if it does not.
@@ -87,35 +91,40 @@ func readProjects(t *testing.T) []project {
 	}
 	var all []project
 	for _, path := range paths {
-		archive, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p := project{
-			name:   strings.TrimSuffix(filepath.Base(path), ".txtar"),
-			proves: string(bytes.TrimSpace(archive.Comment)),
-		}
-		for _, file := range archive.Files {
-			if file.Name != "case.yml" {
-				p.files = append(p.files, file)
-			} else if err := yaml.UnmarshalStrict(file.Data, &p.how); err != nil {
-				t.Fatalf("%s: %v", path, err)
-			}
-		}
-		all = append(all, p)
+		all = append(all, readProject(t, path))
 	}
 	return all
+}
+
+func readProject(t *testing.T, path string) project {
+	t.Helper()
+	archive, err := txtar.ParseFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := project{
+		name:   strings.TrimSuffix(filepath.Base(path), ".txtar"),
+		proves: string(bytes.TrimSpace(archive.Comment)),
+	}
+	for _, f := range archive.Files {
+		if f.Name != "case.yml" {
+			p.files = append(p.files, f)
+		} else if err := yaml.UnmarshalStrict(f.Data, &p.how); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+	}
+	return p
 }
 
 // write makes the project's files in an empty directory.
 func (p project) write(t *testing.T, dir string) {
 	t.Helper()
-	for _, file := range p.files {
-		path := filepath.Join(dir, file.Name)
+	for _, f := range p.files {
+		path := filepath.Join(dir, f.Name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, file.Data, 0o644); err != nil {
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,14 +3,11 @@ package differential
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -62,7 +59,7 @@ func (r record) normal(constants map[string]string) record {
 	}
 	r.stdout, r.stderr = n.text(r.stdout), n.text(r.stderr)
 	for i, line := range r.files {
-		r.files[i] = n.text(line)
+		r.files[i] = brief(n.text(line))
 	}
 	for i, line := range r.processes {
 		r.processes[i] = n.text(line)
@@ -82,11 +79,7 @@ func (r record) normal(constants map[string]string) record {
 func (r record) sections(unordered bool) map[string]string {
 	events := make([]string, 0, len(r.events))
 	for _, event := range r.events {
-		text, err := json.MarshalIndent(event, "", " ")
-		if err != nil {
-			panic(err)
-		}
-		events = append(events, string(text))
+		events = append(events, readable(event))
 	}
 	stdout, stderr := r.stdout, r.stderr
 	if unordered {
@@ -112,11 +105,19 @@ func (r record) ending() string {
 		stats.Completed = time.Time{}
 		result.Stats = &stats
 	}
-	text, err := json.MarshalIndent(result, "", " ")
-	if err != nil {
+	return "exit code " + r.code + "\n" + readable(result)
+}
+
+// readable returns a value as JSON of many lines.
+func readable(value any) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	if err := encoder.Encode(value); err != nil {
 		panic(err)
 	}
-	return fmt.Sprintf("exit code %s\n%s", r.code, text)
+	return text.String()
 }
 
 // differences tells in which sections two records differ, and how.
@@ -125,7 +126,7 @@ func differences(a, b record, unordered bool) map[string]string {
 	one, other := a.sections(unordered), b.sections(unordered)
 	for name, text := range one {
 		if text != other[name] {
-			found[name] = cmp.Diff(strings.Split(text, "\n"), strings.Split(other[name], "\n"))
+			found[name] = diffLines(strings.Split(text, "\n"), strings.Split(other[name], "\n"))
 		}
 	}
 	return found

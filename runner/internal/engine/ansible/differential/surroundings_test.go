@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,8 +26,11 @@ func surround(t *testing.T, p project) surroundings {
 		if err != nil {
 			t.Fatal(err)
 		}
+		config := testkit.Cluster(t)
 		with.kubeconfig = kubeconfig
-		with.inputs["namespace"] = testkit.Namespace(t, testkit.Client(t, testkit.Cluster(t)))
+		with.inputs["namespace"] = testkit.Namespace(t, testkit.Client(t, config))
+		with.inputs["server"] = config.Host
+		with.inputs["ca"] = base64.StdEncoding.EncodeToString(config.CAData)
 	}
 	if p.Web {
 		server := httptest.NewServer(http.HandlerFunc(answer))
