@@ -74,6 +74,11 @@ run: setup build ## Run the operator over watches.yaml on the current context of
 test-unit: ## Run the tests that need no control plane
 	go test -short ./...
 
+# ANSIBLE is a directory with bin/ansible-playbook: a virtual environment or a checkout. Without it, the one on the path is used.
+.PHONY: differential
+differential: localcluster ## Compare the executor warm with direct on an ansible-core of your own (ANSIBLE=directory)
+	CHARTBOOK_TEST_ANSIBLE=$(if $(ANSIBLE),$(abspath $(ANSIBLE))) go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
 	@hack/fuzz.sh $(FUZZTIME)
