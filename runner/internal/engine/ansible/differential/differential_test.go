@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
 )
 
@@ -44,6 +45,9 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 		if want := fmt.Sprint(s.Code); one[i].code != want && !s.AnyCode {
 			t.Errorf("run %d: the exit code of direct is %s, want %s\n%s\n%s", i+1, one[i].code, want, one[i].stdout, one[i].stderr)
 		}
+		if *against == string(ansible.Warm) {
+			s.checkPath(t, i, other[i].result)
+		}
 		tasks.add(t, one[i].uuids)
 		tasks.add(t, other[i].uuids)
 	}
@@ -52,6 +56,21 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 	}
 	p.judge(t, one, other)
 	return one
+}
+
+// checkPath fails if a run was not as warm as the project says: it would prove nothing.
+func (s step) checkPath(t *testing.T, i int, result engine.Result) {
+	t.Helper()
+	executor := ansible.Warm
+	if s.Falls != "" {
+		executor = ansible.Direct
+	}
+	if result.Executor != string(executor) || result.Fallback != s.Falls {
+		t.Errorf("run %d: was run by %s, reason %q, want %s, %q", i+1, result.Executor, result.Fallback, executor, s.Falls)
+	}
+	if !s.AnyCode && !maps.Equal(result.Modules, s.Modules) {
+		t.Errorf("run %d: modules were executed %v, want %v", i+1, result.Modules, s.Modules)
+	}
 }
 
 // runAll runs all steps of a project by one executor.

@@ -12,9 +12,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 )
 
 // lane runs one project at a time, by one executor after the other, in the same directories.
@@ -22,6 +24,7 @@ type lane struct {
 	t         *testing.T
 	dir       string
 	workspace *ansible.Workspace
+	zygotes   *warm.Pool
 	core      core
 }
 
@@ -64,7 +67,26 @@ func newLane(t *testing.T, core core) *lane {
 			t.Error(err)
 		}
 	})
-	return &lane{t: t, dir: dir, workspace: workspace, core: core}
+	l := &lane{t: t, dir: dir, workspace: workspace, core: core}
+	l.startPool()
+	return l
+}
+
+// startPool makes the pool of warm runs. It is patient, so that no run falls back for want of time, and soon gives up zygotes
+// that others are to take the place of.
+func (l *lane) startPool() {
+	cfg := l.workspace.PoolConfig(func(n warm.Notice) {
+		if n.What == warm.Died {
+			l.t.Errorf("a zygote has ended that should not have: %v %s", n.Err, n.Detail)
+		}
+	})
+	cfg.Patience, cfg.Limit, cfg.MinIdle = time.Minute, 3, time.Nanosecond
+	l.zygotes = warm.New(cfg)
+	l.t.Cleanup(func() {
+		if err := l.zygotes.Close(context.Background()); err != nil {
+			l.t.Error(err)
+		}
+	})
 }
 
 func (l *lane) path(part string) string { return filepath.Join(l.dir, part) }
@@ -131,10 +153,8 @@ func (l *lane) run(t *testing.T, s step, executor ansible.Executor, with surroun
 	job.Env["DIFFERENTIAL_EVENTS"] = events
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	job.Progress = func(event engine.Event) {
-		if s.Cancel != "" && event.Kind == engine.EventTaskStarted && event.Task == s.Cancel {
-			cancel()
-		}
+	if s.Cancel != "" {
+		go cancelAt(ctx, filepath.Join(l.path("content"), s.Cancel), cancel)
 	}
 	before := l.files(t)
 	result, err := e.Run(ctx, job)
@@ -153,6 +173,16 @@ func (l *lane) run(t *testing.T, s step, executor ansible.Executor, with surroun
 	return r.normal(l.constants(job, with))
 }
 
+// cancelAt calls cancel as soon as a file is there.
+func cancelAt(ctx context.Context, path string, cancel func()) {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(path); err == nil {
+			cancel()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 func (l *lane) engine(t *testing.T, s step, executor ansible.Executor, stdout *output) *ansible.Engine {
 	t.Helper()
 	content := ansible.Content{RoleName: s.RoleName}
@@ -165,6 +195,8 @@ func (l *lane) engine(t *testing.T, s step, executor ansible.Executor, stdout *o
 		Workspace: l.workspace,
 		Main:      content,
 		Executor:  executor,
+		Zygotes:   l.zygotes,
+		Preload:   []string{"kubernetes.core"},
 		Verbosity: s.Verbosity,
 		ExtraArgs: l.names(s.Args),
 		Output:    func(engine.Job) io.Writer { return stdout },

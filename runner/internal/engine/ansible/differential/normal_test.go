@@ -39,6 +39,10 @@ var variantKeys = map[string]bool{
 	"creationTimestamp": true, "deletionTimestamp": true, "resourceVersion": true, "duration": true,
 }
 
+// variantFields matches such fields in JSON that was printed.
+var variantFields = regexp.MustCompile(
+	`"(atime|mtime|ctime|inode|dev|pid|start|end|delta|elapsed|\w+Timestamp|resourceVersion|duration)": ("[^"]*"|[\d.]+)`)
+
 var uuidPattern = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
 // normalizer replaces what differs between any two runs.
@@ -60,7 +64,7 @@ func (n *normalizer) text(text string) string {
 	for _, v := range variants {
 		text = v.pattern.ReplaceAllString(text, v.by)
 	}
-	return text
+	return variantFields.ReplaceAllString(text, `"$1": <$1>`)
 }
 
 func (n *normalizer) value(key string, value any) any {

@@ -53,7 +53,7 @@ type step struct {
 	Inputs    map[string]any    `json:"inputs"`
 	Vault     string            `json:"vault"` // password
 	Verbosity *int              `json:"verbosity"`
-	Cancel    string            `json:"cancel"` // the name of a task: when it starts, the run is ended from outside
+	Cancel    string            `json:"cancel"` // a file of the project: when it is there, the run is ended from outside
 	// Code is the exit code that is expected of both, so that a mistake in the project does not pass for equal.
 	Code int `json:"code"`
 	// AnyCode takes every exit code.

@@ -100,6 +100,7 @@ func (r record) sections(unordered bool) map[string]string {
 func (r record) ending() string {
 	result := r.result
 	result.Started, result.Finished, result.MaxRSSBytes, result.Processes = time.Time{}, time.Time{}, 0, 0
+	result.Executor, result.Fallback, result.Modules = "", "", nil
 	if result.Stats != nil {
 		stats := *result.Stats
 		stats.Completed = time.Time{}
