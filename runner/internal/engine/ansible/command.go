@@ -2,6 +2,7 @@ package ansible
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apenella/go-ansible/v2/pkg/playbook"
@@ -13,15 +14,38 @@ type invocation struct {
 	playbook    string
 	extraArgs   []string // of the user; whatever they set, the engine's own come later and win
 	inventories []string // paths or host lists, at least one
-	extraVars   string   // path of a JSON file
+	extraVars   map[string]any
+	extraFile   string // path of a JSON file with the extra vars, if they are in none of the arguments
 	verbosity   int
 }
 
+// useFiles puts the extra vars and the vault password into private files, which others do not see in the list of processes.
+func (i *invocation) useFiles(dir *runDir) error {
+	if err := dir.writeExtraVars(); err != nil {
+		return err
+	}
+	i.extraVars, i.extraFile = nil, dir.extraVars()
+	if !dir.hasVault() {
+		return nil
+	}
+	if err := dir.writeVaultPassword(); err != nil {
+		return err
+	}
+	// A file it is, since Ansible resolves the path it gets, which the path of an inherited descriptor need not survive.
+	i.extraArgs = append(slices.Clip(i.extraArgs), vaultOption+dir.vaultPassword())
+	return nil
+}
+
+// vaultOption names the file with the vault password.
+const vaultOption = "--vault-password-file="
+
 // command returns the program and its arguments.
 func (i invocation) command() (path string, args []string, err error) {
-	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1]}
-	if err := options.AddExtraVarsFile(i.extraVars); err != nil {
-		return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)
+	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1], ExtraVars: i.extraVars}
+	if i.extraFile != "" {
+		if err := options.AddExtraVarsFile(i.extraFile); err != nil {
+			return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)
+		}
 	}
 	extra := append([]string{}, i.extraArgs...)
 	for _, more := range i.inventories[:len(i.inventories)-1] { // the typed options know of one only

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
@@ -24,6 +25,10 @@ type Config struct {
 	Finalizer Content
 	// Executor is how ansible-playbook is run. Default [Direct].
 	Executor Executor
+	// Zygotes is the pool that [Warm] needs, see [Workspace.NewPool]; engines share it.
+	Zygotes *warm.Pool
+	// Preload are names of collections that zygotes import ahead, like kubernetes.core; see [Collections].
+	Preload []string
 	// Verbosity is the number of v's given to ansible-playbook, unless the resource's annotation says otherwise.
 	// Nil means 2.
 	Verbosity *int

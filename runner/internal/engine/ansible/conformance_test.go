@@ -26,7 +26,7 @@ var scenarios = map[enginetest.Scenario]string{
 const cleaning = "- {hosts: localhost, gather_facts: false, tasks: [{command: 'rm {{ marker }}', args: {removes: '{{ marker }}'}}]}"
 
 func TestConformance(t *testing.T) {
-	for _, executor := range []Executor{Direct, Runner} {
+	for _, executor := range executors {
 		t.Run(string(executor), func(t *testing.T) { conformance(t, executor) })
 	}
 }

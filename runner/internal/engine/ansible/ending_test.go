@@ -97,7 +97,7 @@ func killedPlay(t *testing.T, b *bench) {
 	}
 	got := <-done
 	if got.Outcome != engine.Transient || got.Reason != engine.ReasonKilled ||
-		got.Message != map[Executor]string{Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
+		got.Message != map[Executor]string{Warm: program, Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
 		t.Errorf("result is %+v", got)
 	}
 	noneLeft(t, job)

@@ -12,15 +12,16 @@ import (
 // clearInterrupted ends what runs have left that a former process of this workspace could not end, and removes their
 // private files. Whoever calls it holds the workspace's lock, so that the former process is gone.
 //
-// The runs are those with a note; their ids are random, so that no process of anyone else's carries one of their marks.
+// The runs are those with a note; their ids are random, so that no process of anyone else's carries one of their marks. What
+// they were forked from goes too.
 func (w *Workspace) clearInterrupted() error {
 	entries, err := os.ReadDir(w.runningDir())
 	if err != nil {
 		return err
 	}
-	marks := make([]string, len(entries))
-	for i, entry := range entries {
-		marks[i] = runVariable + "=" + entry.Name()
+	marks := w.zygoteMarks()
+	for _, entry := range entries {
+		marks = append(marks, runVariable+"="+entry.Name())
 	}
 	if err := (process.OS{}).EndLeftovers(marks); err != nil {
 		return err

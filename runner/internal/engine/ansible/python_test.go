@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,29 @@ func TestPython(t *testing.T) {
 	}
 }
 
+// TestWarmPython runs the tests of the warm executor's Python, with the Python that ansible-playbook runs with.
+func TestWarmPython(t *testing.T) {
+	binary, err := exec.LookPath(program)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s is not installed: %v", program, err)
+		}
+		t.Skip(program + " is not installed")
+	}
+	text, err := os.ReadFile(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	python := strings.Fields(strings.TrimPrefix(line, "#!"))
+	cmd := exec.CommandContext(t.Context(), python[0], append(python[1:], "-m", "unittest", "discover", "-s", "tests/warm")...)
+	cmd.Dir = "python"
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "CHARTBOOK_TEST_PLAYBOOK="+binary)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestInstallPlugins(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 { // again over the old ones
@@ -43,6 +67,8 @@ func TestInstallPlugins(t *testing.T) {
 		"python/collections/ansible_collections/operator_sdk/util/plugins/modules/requeue_after.py",
 		"python/collections/ansible_collections/operator_sdk/util/MANIFEST.json",
 		"python/collections/ansible_collections/operator_sdk/util/plugins/module_utils/api.py",
+		"python/warm/start.py",
+		"python/warm/chartbook_warm/__init__.py",
 	} {
 		info, err := os.Stat(filepath.Join(dir, file))
 		if err != nil || info.Mode() != 0o600 {

@@ -19,6 +19,7 @@ import (
 //
 //	runner/<group>/<version>/<kind>/<namespace>/<name>/   what runs of one resource need, and their artifacts
 //	running/<run>     where to find the files of a run that has not ended
+//	zygotes/          what warm runs are forked from
 //	python/           the engine's plugins
 //	async/            states of async jobs, where the home directory cannot hold them
 //	tmp/              TMPDIR of all runs; emptied when the workspace is opened and closed
@@ -34,6 +35,7 @@ type Workspace struct {
 	runner    *os.Root // where the files of runs are
 	artifacts *artifactStore
 	versions  versions
+	zygotes   string // what is in the mark of all zygotes
 
 	mu       sync.Mutex // guards the making and removing of directories that resources share
 	littered bool       // killed modules may have left something; guarded by mu
@@ -148,6 +150,9 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 		return err
 	}
 	if err := w.clearInterrupted(); err != nil {
+		return err
+	}
+	if err := w.makeZygotesDir(); err != nil {
 		return err
 	}
 	if err := installPlugins(w.dir); err != nil {
