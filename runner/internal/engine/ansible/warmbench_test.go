@@ -37,7 +37,7 @@ func (n *notices) of(what warm.What) (found []warm.Notice) {
 // otherwise be about direct ones on a machine that is busy.
 func (b *bench) zygotes() *warm.Pool {
 	if b.pool == nil {
-		cfg := b.workspace.poolConfig(b.notices.add)
+		cfg := b.workspace.PoolConfig(b.notices.add)
 		cfg.Patience, cfg.Answer = time.Minute, time.Minute
 		b.usePool(warm.New(cfg))
 	}
