@@ -21,7 +21,7 @@ var allowed = map[string]difference{
 	},
 	"traceback": {
 		why:    "the traceback of a module lacks the frames of the wrapper that it is not wrapped in",
-		forget: func(r *record) { r.replace(tracebackFrames, "<frames>\n") },
+		forget: func(r *record) { r.each(withoutFrames) },
 	},
 	"imported": {
 		why:    "more Python modules are imported than the Ansible module has asked for",
@@ -38,8 +38,10 @@ var allowed = map[string]difference{
 		forget: func(r *record) {
 			r.events = slices.DeleteFunc(r.events, func(event any) bool {
 				fields, _ := event.(map[string]any)
-				return fields["event"] == "v2_runner_on_async_poll"
+				return fields["event"] == "v2_runner_on_async_poll" || fields["event"] == "v2_runner_retry"
 			})
+			r.drop("attempts")
+			r.stdout = pollLines.ReplaceAllString(r.stdout, "")
 		},
 	},
 	"surroundings": {
@@ -50,9 +52,19 @@ var allowed = map[string]difference{
 
 var (
 	modulesDir      = regexp.MustCompile(`ansible-(tmp|moduletmp)-<name>`)
-	tracebackFrames = regexp.MustCompile(`(  File "[^\n]*\n(    [^\n]*\n)*)+`)
+	tracebackFrames = regexp.MustCompile(`(  File "[^\n]*\n(    [^\n]*\n)*(  \[Previous line [^\n]*\n)?)+`)
+	pollLines       = regexp.MustCompile(`(?m)^(ASYNC POLL|FAILED - RETRYING).*\n|, "attempts": \d+|"attempts": \d+, `)
 	payloadFile     = regexp.MustCompile(`(ansible_[\w.]+_payload_<name>|ansible-tmp-<name>)`)
 )
+
+// withoutFrames removes what tracebacks say of the way to the error, in a text as it is or as JSON has it.
+func withoutFrames(text string) string {
+	if !strings.Contains(text, "Traceback") {
+		return text
+	}
+	text = strings.NewReplacer(`\n`, "\n", `\"`, `"`).Replace(text)
+	return tracebackFrames.ReplaceAllString(text, "<frames>\n")
+}
 
 // replace replaces what matches in all texts.
 func (r *record) replace(pattern *regexp.Regexp, by string) {

@@ -28,7 +28,7 @@ type file = txtar.File
 type how struct {
 	step  `json:",inline"`
 	Steps []step `json:"steps"` // more runs, one after the other; what one leaves out is as in the first
-	// Differs names the allowed differences that the project shows.
+	// Differs names the allowed differences that the project shows; "?" after a name says that chance decides.
 	Differs []string `json:"differs"`
 	// Unordered says that hosts do not wait for each other: only the order of each host's events counts.
 	Unordered bool `json:"unordered"`
