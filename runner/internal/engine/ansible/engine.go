@@ -205,6 +205,7 @@ func (e *Engine) execute(
 		result.Executor, result.Fallback, result.Modules = string(end.executor), end.fallback, end.modules
 	}
 	hide.result(&result)
+	kept.ran(end.executor, end.fallback)
 	kept.finish(artifactStatus(result.Outcome), artifactCode(result.Outcome, end.Code), hide.text(out.stderr.String()))
 	return result, nil
 }

@@ -83,6 +83,10 @@ const firstExtra = 4
 
 // last is what a run process says at its end.
 type last struct {
+	// Declined says that it is no run for this zygote. Nothing of it has been done.
+	Declined *struct {
+		Message string `json:"message"`
+	} `json:"declined"`
 	Final *struct {
 		Code    int            `json:"code"`
 		Modules map[string]int `json:"modules"`

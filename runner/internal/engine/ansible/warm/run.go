@@ -38,7 +38,12 @@ func (z *zygote) run(ctx context.Context, r Request) (End, error) {
 		return End{}, err
 	}
 	defer adopted.Close()
-	return z.attend(ctx, r, out, adopted, newTalk(conn, r), f), nil
+	t := newTalk(conn, r)
+	end := z.attend(ctx, r, out, adopted, t, f)
+	if err := t.declined(); err != nil {
+		return End{}, err
+	}
+	return end, nil
 }
 
 func orDiscard(w io.Writer) io.Writer {

@@ -2,6 +2,7 @@ package warm
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"time"
@@ -43,6 +44,14 @@ func taskOf(r Request) task {
 		t.Descriptors = append(t.Descriptors, firstExtra+i)
 	}
 	return t
+}
+
+// declined returns why a run process that is gone has not run anything; nil if it has.
+func (t *talk) declined() error {
+	if t.last.Declined == nil {
+		return nil
+	}
+	return &UnavailableError{Environment, errors.New(t.last.Declined.Message)}
 }
 
 // end returns how a run process that is gone says that it ends; code -1 if it has not said so.

@@ -7,32 +7,33 @@ import json
 import os
 import pathlib
 import select
+import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 START = pathlib.Path(__file__).parents[2] / "warm" / "start.py"
 
 PADDING = 128  # bytes of the value of CHARTBOOK_RUN that a zygote is started with
 
+PATIENCE = 120.0  # seconds until a test takes something for not going to happen
+
 
 def program() -> str:
     """Returns the path of ansible-playbook."""
-    return os.environ.get("CHARTBOOK_TEST_PLAYBOOK", "/usr/bin/ansible-playbook")
+    return shutil.which("ansible-playbook") or "ansible-playbook"
 
 
-def python() -> str:
-    """Returns the Python that ansible-playbook runs with."""
-    return sys.executable
-
-
-def read_all(fd: int) -> bytes:
-    """Reads a pipe to its end, and closes it."""
-    with os.fdopen(fd, "rb") as file:
-        return file.read()
+def eventually(what: str, check: Callable[[], bool]) -> None:
+    """Fails unless check becomes true."""
+    end = time.monotonic() + PATIENCE
+    while not check():
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {PATIENCE} s: {what}")
+        time.sleep(0.01)
 
 
 class Lines:
@@ -42,12 +43,12 @@ class Lines:
         self._socket = connection
         self._rest = b""
 
-    def next(self, timeout: float = 60) -> dict[str, Any]:
+    def next(self) -> dict[str, Any]:
         """Returns the next message, {} at the end of the stream."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + PATIENCE
         while b"\n" not in self._rest:
             if not select.select([self._socket], [], [], max(0, end - time.monotonic()))[0]:
-                raise TimeoutError(f"no message within {timeout} s")
+                raise AssertionError(f"no message within {PATIENCE} s")
             try:
                 data = self._socket.recv(1 << 16)
             except ConnectionError:
@@ -61,13 +62,28 @@ class Lines:
         return message
 
 
-class Started:
-    """A run that has been asked for."""
+class Finished:
+    """What came of a run, or of a plain ansible-playbook."""
 
-    def __init__(self, zygote: Zygote, name: str, connection: socket.socket, pid: int, outputs: dict[str, int]) -> None:
+    def __init__(self, code: int, output: dict[str, bytes], last: dict[str, Any], ended: dict[str, Any]) -> None:
+        self.code = code  # minus the number of a signal
+        self.stdout = output["stdout"].decode()
+        self.stderr = output["stderr"].decode()
+        self.events = output.get("events", b"").decode()
+        self.last = last  # message on the run socket
+        self.ended = ended
+
+    def __str__(self) -> str:
+        return f"code {self.code}\n{self.stdout}\n{self.stderr}"
+
+
+class Started:
+    """A run that has begun."""
+
+    def __init__(self, zygote: Zygote, name: str, pid: int, connection: socket.socket, outputs: dict[str, int]) -> None:
+        self.name = name
         self.pid = pid
         self._zygote = zygote
-        self._name = name
         self._socket = connection
         self._outputs = outputs
 
@@ -76,61 +92,60 @@ class Started:
         line = {"argv": ["ansible-playbook", *argv], "env": env, "cwd": cwd, **more}
         self._socket.sendall(json.dumps(line).encode() + b"\n")
 
-    def finish(self) -> Finished:
-        """Waits for its end."""
-        output = {}
+    def hang_up(self) -> None:
+        """Closes the run socket without a request."""
+        self._socket.close()
+
+    def last_message(self) -> dict[str, Any]:
+        """Waits for what the run process says at its end, {} if it has died, and hangs up."""
+        last = Lines(self._socket).next()
+        self._socket.close()
+        return last
+
+    def output(self) -> dict[str, bytes]:
+        """Reads all outputs to their ends."""
         waiting = dict(self._outputs)
         parts: dict[str, list[bytes]] = {name: [] for name in waiting}
         while waiting:
-            readable, _, _ = select.select(list(waiting.values()), [], [], 120)
+            readable, _, _ = select.select(list(waiting.values()), [], [], PATIENCE)
             if not readable:
-                raise TimeoutError("no output and no end of it within 120 s")
+                raise AssertionError(f"neither output nor the end of it within {PATIENCE} s: {list(waiting)}")
             for name, fd in list(waiting.items()):
                 if fd in readable:
                     data = os.read(fd, 1 << 16)
                     parts[name].append(data)
                     if not data:
                         os.close(waiting.pop(name))
-        output = {name: b"".join(part).decode() for name, part in parts.items()}
-        final = Lines(self._socket).next()
-        self._socket.close()
-        ended = self._zygote.expect("ended", self._name)
-        self._zygote.send("reap", {"id": self._name})
-        return Finished(output, final.get("final", {}), ended)
+        return {name: b"".join(part) for name, part in parts.items()}
 
-
-class Finished:
-    """What came of a run."""
-
-    def __init__(self, output: dict[str, str], final: dict[str, Any], ended: dict[str, Any]) -> None:
-        self.stdout = output["stdout"]
-        self.stderr = output["stderr"]
-        self.events = output["events"]
-        self.final = final
-        self.ended = ended
-        self.code = ended["code"]
+    def finish(self) -> Finished:
+        """Waits for its end, and lets go of it."""
+        output = self.output()
+        last = {} if self._socket.fileno() < 0 else self.last_message()
+        ended = self._zygote.expect("ended", self.name)
+        self._zygote.send("reap", {"id": self.name})
+        return Finished(-ended["signal"] or ended["code"], output, last, ended)
 
 
 class Zygote:
     """A zygote that this process has started."""
 
-    def __init__(self, *options: str, env: dict[str, str] | None = None, temp: str = "") -> None:
-        self.temp = temp or tempfile.mkdtemp(prefix="warm-")
+    def __init__(self, *options: str, env: dict[str, str], prefix: tuple[str, ...] = ()) -> None:
         ours, its = socket.socketpair()
-        self._errors, errors = os.pipe()
+        self._words, words = os.pipe()
         mark = "zygote-1".ljust(PADDING, ".")
-        base = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/root"), "LC_ALL": "C.UTF-8"}
         self.process = subprocess.Popen(
-            [python(), str(START), "--program", program(), *options],
-            env={**base, **(env or {}), "ANSIBLE_LOCAL_TEMP": self.temp, "TMPDIR": self.temp, "CHARTBOOK_RUN": mark},
-            stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, pass_fds=[3],
-            preexec_fn=lambda: os.dup2(its.fileno(), 3), close_fds=True)
+            [*prefix, sys.executable, str(START), "--program", program(), *options], env={**env, "CHARTBOOK_RUN": mark},
+            stdin=subprocess.DEVNULL, stdout=words, stderr=words, pass_fds=[3], preexec_fn=lambda: os.dup2(its.fileno(), 3))
         its.close()
-        os.close(errors)
+        os.close(words)
         self._socket = ours
         self._lines = Lines(ours)
         self._kept: list[dict[str, Any]] = []
-        self.ready = self._lines.next()
+        self._count = 0
+        first = self._lines.next()
+        self.ready: dict[str, Any] = first.get("ready", {})
+        self.failed: dict[str, Any] = first.get("failed", {})
 
     def send(self, kind: str, content: dict[str, Any], fds: tuple[int, ...] = ()) -> None:
         """Sends a message."""
@@ -140,43 +155,39 @@ class Zygote:
     def expect(self, kind: str, run: str) -> dict[str, Any]:
         """Waits for a message about a run. Others are kept."""
         for message in self._kept:
-            if kind in message and message[kind]["id"] == run:
+            if message.get(kind, {}).get("id") == run:
                 self._kept.remove(message)
                 return dict(message[kind])
         while True:
             message = self._lines.next()
-            if kind in message and message[kind]["id"] == run:
+            if message.get(kind, {}).get("id") == run:
                 return dict(message[kind])
             if not message:
-                raise EOFError(self.last_words())
+                raise AssertionError("the zygote has ended: " + self.last_words())
             self._kept.append(message)
 
-    def start(self, name: str, *extra: int) -> Started:
+    def start(self, *extra: int, mark: str = "") -> Started:
         """Starts a run with further descriptors."""
+        self._count += 1
+        name = f"run-{self._count}"
         ours, its = socket.socketpair()
         pipes = {name: os.pipe() for name in ("stdout", "stderr", "events")}
         writers = [pipe[1] for pipe in pipes.values()]
-        self.send("run", {"id": name, "mark": "CHARTBOOK_RUN=" + name}, (its.fileno(), *writers, *extra))
-        its.close()
-        for fd in writers:
+        self.send("run", {"id": name, "mark": mark or "CHARTBOOK_RUN=" + name}, (its.fileno(), *writers, *extra))
+        for fd in (its.detach(), *writers):
             os.close(fd)
         pid = self.expect("started", name)["pid"]
-        return Started(self, name, ours, pid, {name: pipe[0] for name, pipe in pipes.items()})
+        return Started(self, name, pid, ours, {name: pipe[0] for name, pipe in pipes.items()})
 
-    def run(self, name: str, *argv: str, env: dict[str, str] | None = None, cwd: str = "/") -> Finished:
-        """Runs a playbook."""
-        started = self.start(name)
-        base = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/root"), "LC_ALL": "C.UTF-8"}
-        run_temp = tempfile.mkdtemp(dir=self.temp)
-        started.request(list(argv), {**base, "ANSIBLE_LOCAL_TEMP": run_temp, "CHARTBOOK_RUN": name, **(env or {})}, cwd)
-        return started.finish()
-
-    def close(self) -> str:
-        """Hangs up, and returns what the zygote had to say."""
+    def hang_up(self) -> None:
+        """Closes the control socket, as the end of the operator does."""
         self._socket.close()
-        self.process.wait(30)
-        return self.last_words()
+
+    def wait(self) -> int:
+        """Waits for its end. Returns its exit code."""
+        return self.process.wait(PATIENCE)
 
     def last_words(self) -> str:
         """Returns what it wrote to its own outputs until it ended."""
-        return read_all(self._errors).decode()
+        with os.fdopen(self._words, "rb") as file:
+            return file.read().decode()

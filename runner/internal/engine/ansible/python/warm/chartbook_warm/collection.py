@@ -16,6 +16,7 @@ import types
 from collections.abc import Iterator
 
 _ROOT = "ansible_collections"
+_BUILTIN = "ansible.builtin"
 
 # _KINDS are the folders below plugins/ whose code is imported.
 _KINDS = ("module_utils", "action", "lookup", "filter", "test")
@@ -25,8 +26,9 @@ class CollectionsAhead:
     """The collections whose code has been imported ahead."""
 
     def __init__(self) -> None:
-        self._before = set(sys.modules)
+        self._before = {name for name in sys.modules if name.partition(".")[0] == _ROOT}
         self._modules: dict[str, dict[str, types.ModuleType]] = {}  # by collection and full name
+        self._loaded: list[str] = []
         self.places: dict[str, str] = {}  # where each collection is
 
     def load(self, name: str) -> Iterator[tuple[str, BaseException]]:
@@ -36,6 +38,7 @@ class CollectionsAhead:
         except Exception as error:  # pylint: disable=broad-exception-caught
             yield name, error
             return
+        self._loaded.append(name)
         for kind in _KINDS:
             folder = os.path.join(package.__path__[0], "plugins", kind)
             for found in pkgutil.walk_packages([folder], f"{_ROOT}.{name}.plugins.{kind}."):
@@ -43,6 +46,11 @@ class CollectionsAhead:
                     importlib.import_module(found.name)
                 except (Exception, SystemExit) as error:  # pylint: disable=broad-exception-caught
                     yield found.name, error
+
+    def loaded(self) -> Iterator[str]:
+        """Yields where the collections are that load has been called for."""
+        for name in self._loaded:
+            yield sys.modules[f"{_ROOT}.{name}"].__path__[0]
 
     def modules(self) -> list[types.ModuleType]:
         """Returns the imported code."""
@@ -55,7 +63,9 @@ class CollectionsAhead:
         for full_name in [name for name in sys.modules if name.partition(".")[0] == _ROOT and name not in self._before]:
             module = sys.modules.pop(full_name)
             name = ".".join(full_name.split(".")[1:3])
-            if full_name.count(".") == 2 and module.__file__ and os.path.isdir(os.path.dirname(module.__file__)):
+            if name == _BUILTIN:  # which is made up, and so at no place
+                continue
+            if full_name.count(".") == 2 and module.__file__:
                 self.places[name] = os.path.dirname(module.__file__)
             elif full_name.count(".") > 2:
                 self._modules.setdefault(name, {})[full_name] = module
@@ -65,12 +75,12 @@ class CollectionsAhead:
         """Lets this process have a collection's code. Ansible calls it when it has loaded the collection."""
         if self.places.get(collection_name) != collection_path or not self._all_in_place(collection_name):
             return
-        for full_name, module in self._modules[collection_name].items():
+        kept = self._modules.get(collection_name, {})
+        for full_name, module in kept.items():
             sys.modules.setdefault(full_name, module)
-        package = sys.modules[f"{_ROOT}.{collection_name}"]
-        plugins = self._modules[collection_name].get(f"{_ROOT}.{collection_name}.plugins")
-        if plugins is not None:
-            package.plugins = plugins  # type: ignore[attr-defined]
+        plugins = f"{_ROOT}.{collection_name}.plugins"
+        if plugins in kept:  # as importing it makes it an attribute of the package above
+            setattr(sys.modules[f"{_ROOT}.{collection_name}"], "plugins", kept[plugins])
 
     def _all_in_place(self, but: str) -> bool:
         """Tells whether all collections would be found where they were: code of one may have imported another."""

@@ -6,13 +6,12 @@ import os
 import re
 import site
 import sys
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
-from chartbook_warm import source
+from chartbook_warm import imports, source
 from chartbook_warm.adapters.base import Adapter
 from chartbook_warm.payload import Payload
-
-_SHELLS = ("sh", "bash", "dash", "ash", "ksh")
+from chartbook_warm.place import Place
 
 # What C libraries and Python read when a process starts, and what shells do not let anyone set.
 _EARLY_NAME = re.compile(
@@ -31,15 +30,13 @@ class Ineligible(Exception):
 
 
 class Eligibility:
-    """The rules, for one process with its interpreter and what it has read at its start.
+    """The rules, for the interpreter of this process and for what has been imported into it."""
 
-    Attributes:
-        consulted: Names of the environment whose values have been used when everything was imported.
-    """
-
-    def __init__(self, adapter: Adapter, consulted: frozenset[str] = frozenset()) -> None:
+    def __init__(self, adapter: Adapter, place: Place, consulted: Iterable[str] = ()) -> None:
+        """Takes the names of the environment whose values have been used while everything was imported."""
         self._adapter = adapter
-        self._consulted = consulted - _READ_AGAIN
+        self._place = place
+        self._consulted = frozenset(consulted) - _READ_AGAIN
         self._python = _identity(sys.executable)
 
     def payload(self, action: Any, module_name: str | None, task_vars: Mapping[str, Any] | None,
@@ -53,17 +50,20 @@ class Eligibility:
         variables = {} if task_vars is None else task_vars
         self._check_place(action, wrap_async)
         path = self._find(action, name)
-        module = self._read(path)
+        module = _read(path)
+        fqn = self._fqn(path, name)
+        if next(imports.missing(module.text, fqn), None) or _own_module_utils():
+            raise Ineligible("module_utils")
         environment = self._environment(action)
         used = _variables_of_target(action, variables)
         if self._adapter.debugging(used):
             raise Ineligible("debugger")
         _check_file_limit(action, used)
         shebang = self._shebang(action, module, used)
-        return Payload(name, module, self._fqn(path, name), shebang, environment)
+        return Payload(name, module, fqn, shebang, environment)
 
     def _check_place(self, action: Any, wrap_async: bool) -> None:
-        if not local_shell(action):
+        if not self._place.is_local(action):
             raise Ineligible("connection")
         if action._connection.become:
             raise Ineligible("become")
@@ -73,7 +73,7 @@ class Eligibility:
 
         if constants.DEFAULT_KEEP_REMOTE_FILES:
             raise Ineligible("keep_remote_files")
-        if not usual_shell(action):
+        if not self._place.has_usual_shell(action):
             raise Ineligible("executable")
         if self._adapter.special_encoding():
             raise Ineligible("profile")
@@ -90,28 +90,6 @@ class Eligibility:
             raise Ineligible("not_found")
         return str(path)
 
-    @staticmethod
-    def _read(path: str) -> source.Source:
-        from ansible.executor import module_common
-
-        if not path.endswith(".py"):
-            raise Ineligible("not_python")
-        try:
-            module = source.load(path)
-        except OSError as error:
-            raise Ineligible("not_found") from error
-        if module_common._is_binary(module.text):
-            raise Ineligible("not_python")
-        if module_common.REPLACER in module.text or not module_common.NEW_STYLE_PYTHON_MODULE_RE.search(module.text):
-            raise Ineligible("old_style")
-        if module.code is None:
-            raise Ineligible("not_python")
-        if b"respawn" in module.text:
-            raise Ineligible("respawn")
-        if _own_module_utils():
-            raise Ineligible("module_utils")
-        return module
-
     def _environment(self, action: Any) -> dict[str, str]:
         if not action._task.environment:
             return {}
@@ -120,15 +98,17 @@ class Eligibility:
         environment = {}
         for name, value in values.items():
             text = str(value)
-            if not isinstance(name, str) or not _NAME.match(name) or "\0" in text or self._early(name):
+            if not isinstance(name, str) or not _NAME.match(name) or "\0" in text or self._early(name, text):
                 raise Ineligible("environment")
             environment[str(name)] = text
         return environment
 
-    def _early(self, name: str) -> bool:
+    def _early(self, name: str, value: str) -> bool:
+        """Tells whether a value is one that a process uses before any of a module's code runs."""
         if _EARLY_NAME.match(name) or name in self._consulted:
             return True
-        return name == "HOME" and bool(site.ENABLE_USER_SITE)  # which decides where Python looks for packages
+        homes = (os.environ.get("HOME", ""), value) if name == "HOME" and site.ENABLE_USER_SITE else ()
+        return any(os.path.isdir(_user_packages(home)) for home in homes)
 
     def _shebang(self, action: Any, module: source.Source, variables: Mapping[str, Any]) -> str:
         from ansible.executor import module_common
@@ -160,21 +140,28 @@ class Eligibility:
 _READ_AGAIN = frozenset(("HOME", "KUBECONFIG", "LOGNAME", "PATH", "PWD", "TMPDIR", "TEMP", "TMP", "TZ", "USER"))
 
 
-def local_shell(action: Any) -> bool:
-    """Tells whether an action works on this machine, through the connection and a shell that come with Ansible."""
-    from ansible.plugins.connection import local
-
-    connection = action._connection
-    shell = type(getattr(connection, "_shell", None))
-    return type(connection) is local.Connection and shell.__module__ == "ansible.plugins.shell.sh"
+def _user_packages(home: str) -> str:
+    return os.path.join(home, ".local", "lib", f"python{sys.version_info[0]}.{sys.version_info[1]}", "site-packages")
 
 
-def usual_shell(action: Any) -> bool:
-    """Tells whether commands would be run by shells that do what the standard says."""
-    from ansible import constants
+def _read(path: str) -> source.Source:
+    from ansible.executor import module_common
 
-    programs = (str(action._play_context.executable or ""), str(constants.DEFAULT_EXECUTABLE or ""))
-    return all(os.path.basename(path) in _SHELLS and os.access(path, os.X_OK) for path in programs)
+    if not path.endswith(".py"):
+        raise Ineligible("not_python")
+    try:
+        module = source.load(path)
+    except OSError as error:
+        raise Ineligible("not_found") from error
+    if module_common._is_binary(module.text):
+        raise Ineligible("not_python")
+    if module_common.REPLACER in module.text or not module_common.NEW_STYLE_PYTHON_MODULE_RE.search(module.text):
+        raise Ineligible("old_style")
+    if module.code is None:
+        raise Ineligible("not_python")
+    if b"respawn" in module.text:
+        raise Ineligible("respawn")
+    return module
 
 
 def _identity(interpreter: str) -> tuple[str, str] | None:

@@ -1,27 +1,171 @@
-"""Sets right in a run what Ansible works out once per process, when it is imported."""
+"""Makes a fork look, from inside, like a Python that has just been started."""
 
 from __future__ import annotations
 
 import atexit
-import secrets
-import shutil
+import codecs
+import gc
+import io
+import locale
+import logging
+import multiprocessing.process
+import multiprocessing.util
+import os
+import signal
+import sys
+import tempfile
+import threading
+import warnings
+import weakref
+from typing import Any
+
+_LENIENT_LOCALES = ("C", "POSIX", "C.UTF-8", "C.utf8", "UTF-8")  # in which Python lets undecodable bytes through
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by every Python
+
+_main_process: Any = multiprocessing.process.current_process()  # that of the zygote, which imports this
+
+_kept: list[Any] = []  # what must not be closed by the end of its last reference
 
 
-def settings() -> None:
-    """Works out again what is to be this process' own."""
-    from ansible import constants
-    from ansible.utils import vars as names
+def begin(stdout: int, stderr: int) -> None:
+    """Cuts a fork off from what its parent has open, registered and set."""
+    gc.freeze()  # objects of the parent own descriptors by numbers that will mean something else
+    signals()
+    descriptors(stdout, stderr)
+    locale.setlocale(locale.LC_ALL, "C")
+    locale.setlocale(locale.LC_CTYPE, "")
+    streams()
+    exit_handlers()
+    logs()
+    processes()
+    search_path()
+    warning_filters()
+    tempfile.tempdir = None
+    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
 
-    # Under the directory for Ansible's temporary files each process has one, and keeps prepared modules there by name.
-    constants.DEFAULT_LOCAL_TMP = constants.config.get_config_value("DEFAULT_LOCAL_TMP", variables=vars(constants))
-    if hasattr(names, "random_int"):  # which makes the ids of tasks differ from those of other processes
-        names.random_int = secrets.token_hex(4)
+
+def signals() -> None:
+    """Gives signals the meaning that they have after exec."""
+    signal.set_wakeup_fd(-1)
+    for number in signal.valid_signals():
+        if number in (signal.SIGKILL, signal.SIGSTOP):
+            continue
+        handler = signal.getsignal(number)
+        if handler not in (None, signal.SIG_DFL, signal.SIG_IGN) or number == signal.SIGCHLD:
+            signal.signal(number, signal.SIG_DFL)
+    for number in _IGNORED:
+        signal.signal(number, signal.SIG_IGN)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def remove_local_temp() -> None:
-    """Removes the zygote's own directory for temporary files, which no run uses."""
-    from ansible import constants
-    from ansible.config import manager
+def descriptors(stdout: int, stderr: int) -> None:
+    """Leaves three descriptors open: nothing to read, and two to write to."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    for fd, number in ((stdout, 1), (stderr, 2), (null, 0)):
+        os.dup2(fd, number)
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            try:
+                os.close(int(name))
+            except OSError:  # the one of the listing
+                pass
 
-    atexit.unregister(manager.cleanup_tmp_file)
-    shutil.rmtree(constants.DEFAULT_LOCAL_TMP, ignore_errors=True)
+
+def streams() -> None:
+    """Makes new standard streams, because those of the parent may hold text that it has not written yet."""
+    _kept.extend((sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__))
+    encoding, errors = _encoding()
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(
+        io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors)
+    sys.stdout = sys.__stdout__ = _output(1, encoding, errors)
+    sys.stderr = sys.__stderr__ = _output(2, encoding, "backslashreplace", by_line=True)
+
+
+def _output(fd: int, encoding: str, errors: str, by_line: bool = False) -> io.TextIOWrapper:
+    raw = io.FileIO(fd, "w", closefd=False)
+    if os.environ.get("PYTHONUNBUFFERED"):
+        return io.TextIOWrapper(raw, encoding, errors, "\n", write_through=True)
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, "\n", line_buffering=by_line)
+
+
+def _encoding() -> tuple[str, str]:
+    encoding = "utf-8" if sys.flags.utf8_mode else locale.getpreferredencoding(False)
+    lenient = sys.flags.utf8_mode or locale.setlocale(locale.LC_CTYPE) in _LENIENT_LOCALES
+    wanted, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    return codecs.lookup(wanted or encoding).name, errors or ("surrogateescape" if lenient else "strict")
+
+
+def exit_handlers() -> None:
+    """Drops what the parent wants done at its end, and has the standard library's own handlers begin anew."""
+    atexit._clear()
+    finalize: Any = weakref.finalize
+    _kept.append(dict(finalize._registry))
+    finalize._registry.clear()
+    finalize._registered_with_atexit = False
+    util: Any = multiprocessing.util
+    util._finalizer_registry.clear()
+    atexit.register(logging.shutdown)
+    atexit.register(util._exit_function)
+
+
+def logs() -> None:
+    """Removes the handlers of the parent's log."""
+    _kept.append(list(logging.root.handlers))
+    logging.root.handlers.clear()
+    logging.root.setLevel(logging.WARNING)
+    handlers: Any = getattr(logging, "_handlerList", [])
+    handlers.clear()
+
+
+def processes() -> None:
+    """Makes this the main process as the multiprocessing package sees it."""
+    process: Any = multiprocessing.process
+    _kept.append(process._current_process)
+    process._current_process = _main_process
+    process._parent_process = None
+    process._children = set()
+    tracker = sys.modules.get("multiprocessing.resource_tracker")
+    if tracker is not None:
+        tracker._resource_tracker.__init__()  # its pipe is closed
+
+
+def search_path() -> None:
+    """Takes away where Ansible's command lies: Python looks for code beside a script, but that is not the module."""
+    sys.path[:] = [path for path in sys.path
+                   if path not in ("", ".") and not os.path.exists(os.path.join(path, "ansible-playbook"))]
+
+
+def warning_filters() -> None:
+    """Has Python show the warnings that it shows when nobody has asked for others."""
+    warnings.resetwarnings()
+    if sys.flags.dev_mode:
+        warnings.simplefilter("default")
+    else:
+        for category in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+            warnings.simplefilter("ignore", category)
+        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+    process: Any = getattr(warnings, "_processoptions", None)
+    if process is not None:
+        process(sys.warnoptions)
+
+
+def end(code: int) -> int:
+    """Does what Python does at its end and returns the exit code."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except (OSError, ValueError):
+            code = code or 120  # as Python has it
+    return code
+
+
+def _depth() -> int:
+    frame, depth = sys._getframe(), 0
+    while frame is not None:
+        frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
+    return depth

@@ -15,6 +15,7 @@ from chartbook_warm.adapters.base import Adapter
 from chartbook_warm.counters import FORKED, Counters
 from chartbook_warm.eligibility import Eligibility, Ineligible
 from chartbook_warm.payload import Payload
+from chartbook_warm.place import Place
 
 SWITCH = "CHARTBOOK_WARM_MODULES"  # "off" in the environment of a run leaves all modules to Ansible
 
@@ -40,7 +41,8 @@ def install(adapter: Adapter, counters: Counters, consulted: Iterable[str] = ())
 
     if hasattr(ActionBase, _SLOT):
         raise RuntimeError("the hooks are installed already")
-    hooks = _Hooks(adapter, counters, Eligibility(adapter, frozenset(consulted)))
+    place = Place()
+    hooks = _Hooks(adapter, counters, place, Eligibility(adapter, place, consulted))
     for name in ("_execute_module", *_CONSULTED, "_make_tmp_path", "_remove_tmp_path"):
         original = getattr(ActionBase, name)
         setattr(ActionBase, name, functools.wraps(original)(hooks.replacement(name, original)))
@@ -50,9 +52,10 @@ def install(adapter: Adapter, counters: Counters, consulted: Iterable[str] = ())
 class _Hooks:
     """The replacements. Each makes a function of an original."""
 
-    def __init__(self, adapter: Adapter, counters: Counters, eligibility: Eligibility) -> None:
+    def __init__(self, adapter: Adapter, counters: Counters, place: Place, eligibility: Eligibility) -> None:
         self._adapter = adapter
         self._counters = counters
+        self._place = place
         self._eligibility = eligibility
         self._installed: dict[str, Method] = {}
 
@@ -118,14 +121,14 @@ class _Hooks:
 
     def make_tmp_path(self, original: Method) -> Method:
         def make(action: Any, remote_user: Any = None) -> Any:
-            path = tempdirs.make(action)
+            path = tempdirs.make(action, self._place)
             return original(action, remote_user) if path is None else path
 
         return make
 
     def remove_tmp_path(self, original: Method) -> Method:
         def remove(action: Any, tmp_path: Any, force: Any = False) -> Any:
-            if not tempdirs.remove(action, tmp_path, bool(force)):
+            if not tempdirs.remove(action, self._place, tmp_path, bool(force)):
                 original(action, tmp_path, force)
 
         return remove

@@ -43,7 +43,7 @@ def _settings() -> Iterator[str]:
     for place in [*constants.COLLECTIONS_PATHS, *sys.path]:
         yield os.path.join(os.path.expanduser(place), "ansible_collections")
     for _, found in loader.get_all_plugin_loaders():
-        for context in found._get_paths_with_context():
+        for context in found._paths or []:  # where it has looked already
             if not context.internal and not os.path.isdir(context.path):
                 yield context.path
 

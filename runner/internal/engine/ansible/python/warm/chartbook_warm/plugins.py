@@ -81,7 +81,7 @@ class PluginsAhead:
         for loader in self._loaders:
             for path in set(loader._module_cache) - self._cached_before[id(loader)]:
                 del loader._module_cache[path]
-            if _has_others(loader):
+            if loader._paths is not None and _has_others(loader):
                 loader._clear_caches()  # which know by now what is in directories that may change
         self._hand_out()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
 import ssl
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Tuple
 
-from . import quiet
+from . import module
 from .collection import CollectionsAhead, remember_metadata
 from .plugins import PluginsAhead
 
@@ -22,76 +24,108 @@ _MODULES = (
     "multiprocessing.queues", "multiprocessing.popen_fork",
 )
 
+Failures = Iterator[Tuple[str, BaseException]]  # what is not there, and why
+
 
 class Preload:
-    """What has been imported.
+    """What is imported ahead.
 
     Attributes:
         notes: What could not be.
-        collections: Where the collections are, by name.
     """
 
     def __init__(self) -> None:
+        """Takes the process as a run is to find it, with the program's own imports done."""
         self.notes: list[str] = []
-        self.collections: dict[str, str] = {}
-        self._kept = CollectionsAhead()
+        self._plugins = PluginsAhead()
+        self._collections = CollectionsAhead()
+        self._initialize = getattr(sys.modules["ansible.plugins.loader"], "init_plugin_loader", None)
 
-    def do(self, collections: Iterable[str]) -> None:
-        """Imports plugins, modules and the named collections, and hides them from runs that would not find them."""
+    def load(self, collections: Iterable[str]) -> None:
+        """Imports plugins, modules and the code of the named collections."""
         remember_metadata()
-        initialize = getattr(sys.modules["ansible.plugins.loader"], "init_plugin_loader", None)
-        if initialize is not None:
-            initialize()
-        with quiet.undisturbed():
-            self._plugins()
-            self._modules()
-            self._collections(collections)
-            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        if initialize is not None:
+        if self._initialize is not None:
+            self._initialize()
+        if self._plugins.supported():
+            self._try("plugins", self._plugins.load(_PLUGINS))
+        else:
+            self.notes.append("plugins are not loaded ahead: this ansible-core loads them otherwise")
+        self._try("a template", _template())
+        self._try("modules", _modules())
+        for name in collections:
+            self._try(name, self._collections.load(name))
+        for folder in self._folders():
+            self._try(folder, _sources(folder))
+        self._try("SSH", _probe_ssh())
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    def put_away(self) -> None:
+        """Hides it from runs that would not find it."""
+        self._plugins.put_away()
+        self._collections.put_away()
+        if self._initialize is not None:
             _forget_finder()
 
-    def _plugins(self) -> None:
-        plugins = PluginsAhead()
-        if not plugins.supported():
-            self.notes.append("plugins are not loaded ahead: this ansible-core loads them otherwise")
-            return
-        for name, error in plugins.load(_PLUGINS):
-            self._note(name, error)
-        try:
-            _template()
-        except Exception as error:  # pylint: disable=broad-exception-caught
-            self._note("a template", error)
-        plugins.put_away()
-
-    def _modules(self) -> None:
-        for name in _MODULES:
-            try:
-                importlib.import_module(name)
-            except Exception as error:  # pylint: disable=broad-exception-caught
-                self._note(name, error)
-
-    def _collections(self, names: Iterable[str]) -> None:
-        self._kept = CollectionsAhead()
-        for name in names:
-            for part, error in self._kept.load(name):
-                self._note(part, error)
-        self._kept.put_away()
-        self.collections = self._kept.places
+    def places(self) -> dict[str, str]:
+        """Returns where the collections are, by name."""
+        return self._collections.places
 
     def modules(self) -> list[types.ModuleType]:
         """Returns all that has been imported, put away or not."""
-        return [*sys.modules.values(), *self._kept.modules()]
+        return [*sys.modules.values(), *self._collections.modules()]
+
+    def _folders(self) -> Iterator[str]:
+        """Yields the folders of modules."""
+        from ansible import modules
+
+        yield os.path.dirname(modules.__file__)
+        for place in self._collections.loaded():
+            yield os.path.join(place, "plugins", "modules")
+
+    def _try(self, what: str, failures: Failures) -> None:
+        """Notes what is not there. None of it keeps runs from taking place."""
+        try:
+            for part, error in failures:
+                self._note(part, error)
+        except Exception as error:  # pylint: disable=broad-exception-caught
+            self._note(what, error)
 
     def _note(self, what: str, error: BaseException) -> None:
-        self.notes.append(f"{what} is not there ahead: {type(error).__name__}: {error}")
+        self.notes.append(f"not ready ahead: {what}: {type(error).__name__}: {error}")
 
-
-def _template() -> None:
+def _template() -> Failures:
     """Evaluates a template, for all that is made when that is done the first time."""
     from ansible.parsing.dataloader import DataLoader
     from ansible.template import Templar
 
     Templar(loader=DataLoader(), variables={"one": 1}).template("{{ one | string }}")
+    yield from ()
+
+
+def _modules() -> Failures:
+    for name in _MODULES:
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            yield name, error
+
+
+def _sources(folder: str) -> Failures:
+    """Compiles modules. A collection may have none."""
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        if name.endswith(".py"):
+            try:
+                module.compile_cached(os.path.join(folder, name))
+            except OSError as error:
+                yield name, error
+
+
+def _probe_ssh() -> Failures:
+    """Has Ansible ask ssh once what it can do, as each run does at its begin."""
+    from ansible.utils import ssh_functions
+
+    ssh_functions.check_for_controlpersist("ssh")
+    yield from ()
 
 
 def _forget_finder() -> None:

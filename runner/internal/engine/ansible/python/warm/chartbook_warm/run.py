@@ -13,7 +13,8 @@ import time
 import traceback
 from typing import Any, NamedTuple, NoReturn
 
-from . import descriptors, environment, fresh, kubeconfig, protocol
+from . import clients, descriptors, environment, protocol, settings
+from .counters import Counters
 from .program import Program
 from .protocol import RunDescriptors
 from .quiet import Printed
@@ -31,6 +32,7 @@ class Template(NamedTuple):
     shared: environment.Shared
     printed: Printed  # what a fresh process prints before it comes to the program's main part
     kept: frozenset[int]  # descriptors of what was imported
+    counters: Counters  # of how modules are executed
 
 
 class Declined(Exception):
@@ -43,7 +45,6 @@ class Run:
     def __init__(self, template: Template, fds: RunDescriptors) -> None:
         self._template = template
         self._fds = fds
-        self._final: dict[str, Any] = {}
 
     def begin(self, mark: bytes) -> None:
         """Makes this process one that can be found and ended: leader of a session, marked, with signals as usual."""
@@ -81,8 +82,9 @@ class Run:
         time.tzset()
         os.chdir(request["cwd"])
         tempfile.tempdir = None
-        kubeconfig.refresh()
-        fresh.settings()
+        clients.reset()
+        settings.renew()
+        self._template.counters.fresh()
         argv = request["argv"][1:]
         assert isinstance(argv, list)
         return argv
@@ -113,7 +115,7 @@ class Run:
                 file.flush()
             except (OSError, ValueError):
                 code = _EXIT_FLUSH
-        self._send({"final": {"code": code, "modules": {}}})
+        self._send({"final": {"code": code, "modules": self._template.counters.as_dict()}})
         if code == -signal.SIGINT:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGINT)

@@ -6,9 +6,7 @@ import dataclasses
 import importlib.machinery
 import os
 import types
-from typing import Any, Mapping
-
-Key = tuple  # type: ignore[type-arg]
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,22 +52,15 @@ def load(path: str) -> Source:
     return source
 
 
-def cached() -> Mapping[str, Source]:
-    """Returns what has been loaded so far, by path."""
-    return {path: source for path, (_, source) in _cache.items()}
-
-
 def _compile(path: str, text: bytes) -> types.CodeType | None:
     loader = _Loader("chartbook_module", path)
     try:
         code = loader.get_code("chartbook_module")
-    except (ImportError, OSError):  # a compiled file that cannot be used
-        code = None
-    except (SyntaxError, ValueError):
+    except SyntaxError:
         return None
-    if isinstance(code, types.CodeType):
-        return code
+    except (ImportError, OSError, EOFError, TypeError, ValueError):  # of a compiled file that cannot be used
+        code = None
     try:
-        return compile(text, path, "exec", dont_inherit=True)
+        return code or compile(text, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError):
         return None

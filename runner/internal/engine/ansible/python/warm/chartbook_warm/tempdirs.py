@@ -8,20 +8,20 @@ import re
 import shutil
 from typing import Any
 
-from chartbook_warm.eligibility import local_shell, usual_shell
+from chartbook_warm.place import Place
 
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./@%+:,=-]*\Z")  # a shell would take nothing in it for more than it is
 _HOME = re.compile(r"~([A-Za-z0-9_.-]*)(?=/|\Z)")
 
 
-def make(action: Any) -> str | None:
+def make(action: Any, place: Place) -> str | None:
     """Makes the directory that _make_tmp_path would, and returns its path; None leaves it all to the original."""
-    if not _in_reach(action) or getattr(action._connection, "_remote_is_local", False):
+    if not _in_reach(action, place) or getattr(action._connection, "_remote_is_local", False):
         return None
     parent = _expand(str(action.get_shell_option("remote_tmp", default="~/.ansible/tmp")), action)
     shell = action._connection._shell
     name = str(shell._generate_temp_dir_name())
-    if parent is None or not _PLAIN_PATH.match(name if name.startswith("/") else "/" + name):
+    if parent is None or not _PLAIN_PATH.match("/" + name):
         return None
     path = os.path.join(parent, name)
     old = os.umask(0o077)
@@ -38,14 +38,14 @@ def make(action: Any) -> str | None:
     return str(shell.tmpdir)
 
 
-def remove(action: Any, path: str | None, force: bool) -> bool:
+def remove(action: Any, place: Place, path: str | None, force: bool) -> bool:
     """Removes what _remove_tmp_path would; False leaves it all to the original."""
     shell = action._connection._shell
     if path is None:
         path = shell.tmpdir
     if not path or not (force or action._should_remove_tmp_path(path)):
         return False
-    if not _in_reach(action) or not _PLAIN_PATH.match(path):
+    if not _in_reach(action, place) or not _PLAIN_PATH.match(path):
         return False
     try:
         shutil.rmtree(path.rstrip("/"))
@@ -58,8 +58,8 @@ def remove(action: Any, path: str | None, force: bool) -> bool:
     return True
 
 
-def _in_reach(action: Any) -> bool:
-    return local_shell(action) and not action._connection.become and usual_shell(action)
+def _in_reach(action: Any, place: Place) -> bool:
+    return place.is_local(action) and not action._connection.become and place.has_usual_shell(action)
 
 
 def _connect(action: Any) -> None:

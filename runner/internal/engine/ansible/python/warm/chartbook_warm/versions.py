@@ -7,14 +7,19 @@ import re
 
 from chartbook_warm.adapters.base import Adapter
 from chartbook_warm.adapters.classic import Classic
+from chartbook_warm.adapters.profiled import Direct, Profiled
 
-# By major and minor version. What is not here runs without hooks, whatever it looks like.
-KNOWN: dict[tuple[int, int], type[Adapter]] = {
-    (2, 14): Classic,
-    (2, 15): Classic,
-    (2, 16): Classic,
-    (2, 17): Classic,
-    (2, 18): Classic,
+# By major and minor version. What is not here runs without hooks, whatever it looks like. Of several families, of a
+# version that has changed while it was made, the first with the right signatures counts.
+KNOWN: dict[tuple[int, int], tuple[type[Adapter], ...]] = {
+    (2, 14): (Classic,),
+    (2, 15): (Classic,),
+    (2, 16): (Classic,),
+    (2, 17): (Classic,),
+    (2, 18): (Classic,),
+    (2, 19): (Profiled, Classic),
+    (2, 20): (Profiled,),
+    (2, 21): (Direct,),
 }
 
 
@@ -34,11 +39,14 @@ class Refusal:
 def choose(version: str) -> Adapter | Refusal:
     """Returns the adapter for a version of ansible-core, which has to be imported, or why there is none."""
     match = re.match(r"(\d+)\.(\d+)(?:\.|$)", version)
-    family = KNOWN.get((int(match[1]), int(match[2]))) if match else None
-    if family is None:
+    families = KNOWN.get((int(match[1]), int(match[2])), ()) if match else ()
+    if not families:
         return Refusal("version", f"ansible-core {version} is not known")
-    adapter = family()
-    changes = list(adapter.changes())
-    if changes:
-        return Refusal("signature", f"ansible-core {version} is not as expected: {'; '.join(changes)}")
-    return adapter
+    changes: list[str] = []
+    for family in families:
+        adapter = family()
+        found = list(adapter.changes())
+        if not found:
+            return adapter
+        changes = changes or found
+    return Refusal("signature", f"ansible-core {version} is not as expected: {'; '.join(changes)}")

@@ -9,7 +9,8 @@ import stat
 import sys
 from typing import Any
 
-from . import descriptors, environment, fresh, identity, protocol, quiet, system
+from . import descriptors, environment, hooks, identity, protocol, quiet, settings, system, versions
+from .counters import Counters
 from .preload import Preload
 from .program import NotPlain, Program
 from .run import Template
@@ -36,7 +37,10 @@ class Zygote:
         self._options = options
         self._own = own
         self._recorder = environment.Recorder()
-        self._preload = Preload()
+        self._counters = Counters()
+        self._without_hooks = ""  # why
+        self._preload: Preload | None = None
+        self._printed = quiet.Printed()
 
     def start(self) -> Template:
         """Imports everything. Raises Failed."""
@@ -44,41 +48,38 @@ class Zygote:
         try:
             mark = system.Mark("CHARTBOOK_RUN")
             system.become_subreaper()
+            program = Program(self._options.program)
         except (LookupError, OSError) as error:
             raise Failed("platform", str(error)) from error
-        program, printed = self._import()
-        fresh.remove_local_temp()
-        self._check()
-        shared = environment.Shared(self._recorder.consulted())
-        return Template(program, mark, shared, printed, descriptors.opened() - self._own)
-
-    def _import(self) -> tuple[Program, quiet.Printed]:
-        try:
-            program = Program(self._options.program)
-        except (NotPlain, OSError) as error:
+        except NotPlain as error:
             raise Failed("interpreter", str(error)) from error
         sys.path.insert(0, program.directory())
         with self._recorder:
-            with quiet.capture() as printed:
-                try:
-                    program.do_imports()
-                except NotPlain as error:
-                    raise Failed("interpreter", str(error)) from error
-                except SystemExit as end:
-                    text = str(end.code)
-                    raise Failed("locale" if "locale" in text or "encoding" in text else "import", text) from end
-                except Exception as error:
-                    raise Failed("import", f"{type(error).__name__}: {error}") from error
-            with quiet.capture() as noise:
-                self._preload.do(self._collections())
+            try:
+                with quiet.capture() as self._printed:
+                    _import(program)
+            except Failed as failure:
+                raise Failed(failure.reason, self._printed.text() or str(failure)) from failure
+            with quiet.capture() as noise, quiet.undisturbed():
+                self._preload = self._load()
         if noise.text():
-            self._preload.notes.append("printed while things were imported ahead: " + noise.text())
-        return program, printed
+            self._preload.notes.append("printed while it was loaded: " + noise.text())
+        settings.remove_local_temp()
+        self._check()
+        shared = environment.Shared(self._recorder.consulted())
+        return Template(program, mark, shared, self._printed, descriptors.opened() - self._own, self._counters)
 
-    def _collections(self) -> list[str]:
-        if self._options.without_collections:
-            return []
-        return [name for name in self._options.preload.split(",") if name]
+    def _load(self) -> Preload:
+        preload = Preload()
+        names = "" if self._options.without_collections else self._options.preload
+        preload.load([name for name in names.split(",") if name])
+        adapter = versions.choose(_version())
+        if isinstance(adapter, versions.Refusal):
+            self._without_hooks = adapter.message
+        else:
+            hooks.install(adapter, self._counters, self._recorder.consulted())
+        preload.put_away()
+        return preload
 
     def _check(self) -> None:
         """Makes sure that nothing is there that forks cannot share."""
@@ -91,18 +92,36 @@ class Zygote:
 
     def describe(self) -> dict[str, Any]:
         """Returns what the operator has to know to choose runs for it."""
-        from ansible.release import __version__
-
+        assert self._preload is not None
         return {
             "protocol": protocol.VERSION,
-            "ansible": __version__,
+            "ansible": _version(),
             "python": ".".join(map(str, sys.version_info[:3])),
-            "hooks": "",
+            "hooks": self._without_hooks,
             "consulted": self._recorder.consulted(),
             "files": identity.stamps(self._options.program, self._preload.modules()),
-            "collections": self._preload.collections,
+            "collections": self._preload.places(),
             "notes": self._preload.notes,
         }
+
+
+def _import(program: Program) -> None:
+    """Imports ansible-core, in the way the program does."""
+    try:
+        program.do_imports()
+    except NotPlain as error:
+        raise Failed("interpreter", str(error)) from error
+    except SystemExit as end:  # with which ansible-core refuses to work
+        text = str(end.code)
+        raise Failed("locale" if "locale" in text or "encoding" in text else "import", text) from end
+    except Exception as error:
+        raise Failed("import", f"{type(error).__name__}: {error}") from error
+
+
+def _version() -> str:
+    from ansible import release
+
+    return str(release.__version__)
 
 
 def main(argv: list[str]) -> int:

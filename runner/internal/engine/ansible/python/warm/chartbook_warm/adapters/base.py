@@ -11,6 +11,8 @@ from chartbook_warm.payload import Payload
 
 Parameters = Sequence[str]
 
+ACTION = "ansible.plugins.action:ActionBase."
+
 
 class Adapter(abc.ABC):
     """Access to the parts of one family of ansible-core versions that the hooks depend on.
@@ -18,11 +20,18 @@ class Adapter(abc.ABC):
     Attributes:
         signatures: Parameter names of each function that is called or replaced, by "module:name" or
             "module:class.name". Several sequences are alternatives.
+        uses: Names that a function has to use, by the same.
+        absent: What only other families have.
         unnamed_module: Dotted name, with a place for the module's, of modules that lie outside of packages.
         shell_stays: Whether a shell waits for the module's interpreter, rather than becoming it.
     """
 
     signatures: Mapping[str, Sequence[Parameters]]
+    uses: Mapping[str, Sequence[str]] = {
+        ACTION + "_execute_module": ("_configure_module", "_is_pipelining_enabled", "_low_level_execute_command"),
+        ACTION + "_low_level_execute_command": ("exec_command", "cwd"),
+    }
+    absent: Sequence[str] = ()
     unnamed_module: str
     shell_stays: bool
 
@@ -34,6 +43,10 @@ class Adapter(abc.ABC):
                 yield f"{name} is missing"
             elif found not in [tuple(names) for names in expected]:
                 yield f"{name} takes ({', '.join(found)})"
+        for name, needed in self.uses.items():
+            used = getattr(getattr(find(name), "__code__", None), "co_names", ())
+            yield from (f"{name} does not use {other}" for other in needed if other not in used)
+        yield from (f"{name} is there" for name in self.absent if find(name) is not None)
 
     @abc.abstractmethod
     def debugging(self, task_vars: Mapping[str, Any]) -> bool:

@@ -5,22 +5,23 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
-from chartbook_warm.adapters.base import Adapter
+from chartbook_warm.adapters.base import ACTION, Adapter, Parameters
 from chartbook_warm.payload import Payload
 
-_ACTION = "ansible.plugins.action:ActionBase."
-_EXECUTE = ("module_name", "module_args", "tmp", "task_vars", "persist_files", "delete_remote_tmp", "wrap_async")
+EXECUTE = ("module_name", "module_args", "tmp", "task_vars", "persist_files", "delete_remote_tmp", "wrap_async")
+COMMAND = ("cmd", "sudoable", "in_data", "executable", "encoding_errors", "chdir")
+SHEBANG = ("interpreter", "task_vars", "templar", "args", "remote_is_local")
 
-COMMON_SIGNATURES = {
-    _ACTION + "_is_pipelining_enabled": [("module_style", "wrap_async")],
-    _ACTION + "_configure_module": [("module_name", "module_args", "task_vars")],
-    _ACTION + "_make_tmp_path": [("remote_user",)],
-    _ACTION + "_remove_tmp_path": [("tmp_path", "force")],
-    _ACTION + "_should_remove_tmp_path": [("tmp_path",)],
-    _ACTION + "_compute_environment_string": [("raw_environment_out",)],
-    _ACTION + "_get_remote_user": [()],
+COMMON_SIGNATURES: dict[str, Sequence[Parameters]] = {
+    ACTION + "_is_pipelining_enabled": [("module_style", "wrap_async")],
+    ACTION + "_configure_module": [("module_name", "module_args", "task_vars")],
+    ACTION + "_make_tmp_path": [("remote_user",)],
+    ACTION + "_remove_tmp_path": [("tmp_path", "force")],
+    ACTION + "_should_remove_tmp_path": [("tmp_path",)],
+    ACTION + "_compute_environment_string": [("raw_environment_out",)],
+    ACTION + "_get_remote_user": [()],
     "ansible.executor.module_common:_extract_interpreter": [("b_module_data",)],
     "ansible.executor.module_common:_is_binary": [("b_module_data",)],
     "ansible.executor.module_common:_get_ansible_module_fqn": [("module_path",)],
@@ -34,14 +35,11 @@ class Classic(Adapter):
 
     signatures = {
         **COMMON_SIGNATURES,
-        _ACTION + "_execute_module": [_EXECUTE, (*_EXECUTE, "ignore_unknown_opts")],
-        _ACTION + "_low_level_execute_command": [
-            ("cmd", "sudoable", "in_data", "executable", "encoding_errors", "chdir")
-        ],
-        "ansible.executor.module_common:_get_shebang": [
-            ("interpreter", "task_vars", "templar", "args", "remote_is_local")
-        ],
+        ACTION + "_execute_module": [EXECUTE, (*EXECUTE, "ignore_unknown_opts")],
+        ACTION + "_low_level_execute_command": [COMMAND],
+        "ansible.executor.module_common:_get_shebang": [SHEBANG],
     }
+    absent = ("ansible.executor.module_common:_BuiltModule",)
     unnamed_module = "ansible.modules.%s"
     shell_stays = True  # it has another command to run after the module
 

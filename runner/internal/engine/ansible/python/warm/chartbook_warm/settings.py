@@ -1,0 +1,27 @@
+"""Sets right in a run what Ansible works out once per process, when it is imported."""
+
+from __future__ import annotations
+
+import atexit
+import secrets
+import shutil
+
+
+def renew() -> None:
+    """Works out again what is to be this process' own."""
+    from ansible import constants
+    from ansible.utils import vars as names
+
+    # Under the directory for Ansible's temporary files each process has one, and keeps prepared modules there by name.
+    constants.DEFAULT_LOCAL_TMP = constants.config.get_config_value("DEFAULT_LOCAL_TMP", variables=vars(constants))
+    if hasattr(names, "random_int"):  # which makes the ids of tasks differ from those of other processes
+        names.random_int = secrets.token_hex(4)
+
+
+def remove_local_temp() -> None:
+    """Removes the zygote's own directory for temporary files, which no run uses."""
+    from ansible import constants
+    from ansible.config import manager
+
+    atexit.unregister(manager.cleanup_tmp_file)
+    shutil.rmtree(constants.DEFAULT_LOCAL_TMP, ignore_errors=True)
