@@ -62,7 +62,7 @@ func coreIn(t *testing.T, dir string) core {
 	for name, main := range map[string]string{
 		"ansible-playbook": "ansible.cli.playbook", "ansible-connection": "ansible.cli.scripts.ansible_connection_cli_stub",
 	} {
-		text := fmt.Sprintf("#!/usr/bin/python3\nimport sys\nfrom %s import main\nsys.exit(main())\n", main)
+		text := fmt.Sprintf("#!/usr/bin/python3\nimport sys\nfrom %s import main\nif __name__ == '__main__':\n    sys.exit(main())\n", main)
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -27,10 +27,12 @@ type setting struct {
 	Verbosity *int   `json:"verbosity"`
 	// Blind settings are those that the engine sets itself, or that show nothing.
 	Blind bool `json:"blind"`
+	// Falls is why a run with the setting is a direct one; empty if it is warm.
+	Falls string `json:"falls"`
 }
 
 func (s setting) step(env map[string]string) step {
-	return step{Playbook: s.Play, Args: s.Args, Verbosity: s.Verbosity, Env: env}
+	return step{Playbook: s.Play, Args: s.Args, Verbosity: s.Verbosity, Env: env, Falls: s.Falls}
 }
 
 // readSettings returns the project and the settings that it shows.

@@ -100,6 +100,8 @@ type Request struct {
 	// Stop says how long it may take to end, and Drain how long output is read after its end; as for [process.Spec].
 	Stop  process.Ladder
 	Drain time.Duration
+
+	test bool // it is the zygote's own
 }
 
 // End is how a run ended.

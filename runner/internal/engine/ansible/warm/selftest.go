@@ -47,7 +47,7 @@ func (z *zygote) test(ctx context.Context) *UnavailableError {
 	env["CHARTBOOK_EVENTS_FD"] = "3"
 	end, err := z.run(ctx, Request{
 		Program: z.need.program, Args: []string{"--inventory", "localhost,", "--extra-vars", testVars, play},
-		Env: env.entries(), Dir: z.dir, ID: id, Mark: mark, Stdout: stdout, Stderr: stderr, Events: &events,
+		Env: env.entries(), Dir: z.dir, ID: id, Mark: mark, Stdout: stdout, Stderr: stderr, Events: &events, test: true,
 	})
 	if err == nil {
 		err = z.judge(end, events.Len())

@@ -84,6 +84,8 @@ class Run:
         tempfile.tempdir = None
         clients.reset()
         settings.renew()
+        if request.get("test"):
+            settings.keep_from_users()
         self._template.counters.fresh()
         argv = request["argv"][1:]
         assert isinstance(argv, list)
