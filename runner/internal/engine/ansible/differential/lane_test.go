@@ -80,7 +80,8 @@ func (l *lane) startPool() {
 			l.t.Errorf("a zygote has ended that should not have: %v %s", n.Err, n.Detail)
 		}
 	})
-	cfg.Patience, cfg.Limit, cfg.MinIdle = time.Minute, 3, time.Nanosecond
+	cfg.Patience, cfg.StartTimeout = 10*time.Minute, 10*time.Minute
+	cfg.Limit, cfg.MinIdle = 3, time.Nanosecond
 	l.zygotes = warm.New(cfg)
 	l.t.Cleanup(func() {
 		if err := l.zygotes.Close(context.Background()); err != nil {

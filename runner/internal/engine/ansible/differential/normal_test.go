@@ -67,7 +67,14 @@ func (n *normalizer) text(text string) string {
 	return variantFields.ReplaceAllString(text, `"$1": <$1>`)
 }
 
+// moduleDir is the argument by which a module is told of a directory that was made for it; see "temporary directory" among the
+// allowed differences. It is compared where it shows: in what modules return and leave behind.
+const moduleDir = "_ansible_tmpdir"
+
 func (n *normalizer) value(key string, value any) any {
+	if key == moduleDir {
+		return "<" + key + ">"
+	}
 	switch v := value.(type) {
 	case string:
 		if variantKeys[key] && v != "" {
