@@ -16,8 +16,8 @@ from typing import Any
 WARM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "warm")
 
 
-def preload(names: list[str]) -> None:
-    """Imports what the tests are about."""
+def preload(names: list[str], kubeconfig: str) -> None:
+    """Imports what the tests are about, while KUBECONFIG has another value than in the run."""
     import importlib
 
     import ansible.cli.playbook  # noqa: F401
@@ -28,8 +28,13 @@ def preload(names: list[str]) -> None:
 
     if hasattr(loader, "init_plugin_loader"):
         loader.init_plugin_loader()
+    of_the_run = os.environ.get("KUBECONFIG")
+    if kubeconfig:
+        os.environ["KUBECONFIG"] = kubeconfig
     for name in names:
         importlib.import_module(name)
+    if kubeconfig and of_the_run is not None:
+        os.environ["KUBECONFIG"] = of_the_run
 
 
 def change(name: str) -> None:
@@ -66,7 +71,7 @@ def main() -> int:
 
     del sys.path[:2]  # neither this folder nor that of the package is one that Ansible knows
 
-    preload(os.environ.pop("DRIVER_PRELOAD", "").split())
+    preload(os.environ.pop("DRIVER_PRELOAD", "").split(), os.environ.pop("DRIVER_KUBECONFIG", ""))
     from ansible.release import __version__
 
     change(os.environ.pop("DRIVER_CHANGE", ""))

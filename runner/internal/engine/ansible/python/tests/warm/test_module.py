@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -24,7 +25,7 @@ class FakeAdapter(Adapter):
 
     signatures: Mapping[str, Any] = {}
     unnamed_module = "unnamed.%s"
-    shell_stays = True
+    shell_stays: bool | None = True
 
     def debugging(self, task_vars: Mapping[str, Any]) -> bool:
         return False
@@ -62,7 +63,7 @@ class ModuleTest(unittest.TestCase):
         path = os.path.join(self.folder, "sample.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(text))
-        return Payload("sample", source.load(path), "unnamed.sample", "#!python", environment)
+        return Payload("sample", source.load(path), "unnamed.sample", "#!python", ("/bin/sh", "/bin/sh"), environment)
 
     def run_module(self, text: str, adapter: Adapter | None = None, **environment: str) -> Answer:
         """Runs lines as a module in the folder."""
@@ -124,6 +125,14 @@ class ModuleTest(unittest.TestCase):
         adapter = FakeAdapter()
         adapter.shell_stays = False
         self.assertEqual(self.run_module("import os; os.kill(os.getpid(), 9)", adapter), Answer(-9, b"", b""))
+
+    def test_death_with_a_shell_that_may_stay(self) -> None:
+        adapter = FakeAdapter()
+        adapter.shell_stays = None
+        answers = (Answer(-9, b"", b""), Answer(137, b"", b"Killed\n"))
+        shell = subprocess.run(["/bin/sh", "-c", "/bin/sh -c '/bin/sh -c \"kill -9 \\$\\$\"'"], stderr=subprocess.PIPE,
+                               check=False)
+        self.assertEqual(self.run_module("import os; os.kill(os.getpid(), 9)", adapter), answers[shell.returncode > 0])
 
     def test_keyboard_interrupt_ends_by_the_signal(self) -> None:
         answer = self.run_module("raise KeyboardInterrupt")

@@ -92,7 +92,7 @@ class TempdirsTest(unittest.TestCase):
                 action: Any = FakeAction(path)
                 self.assertIsNone(tempdirs.make(action, self.place))
                 self.assertIsNone(action._connection._shell.tmpdir)
-        for refusal in ({"is_local.return_value": False}, {"has_usual_shell.return_value": False}):
+        for refusal in ({"is_local.return_value": False}, {"usual_shells.return_value": None}):
             action = FakeAction(self.folder)
             self.assertIsNone(tempdirs.make(action, mock.Mock(**refusal)))
             self.assertFalse(tempdirs.remove(action, mock.Mock(**refusal), self.folder, True))

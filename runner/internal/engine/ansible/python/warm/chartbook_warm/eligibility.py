@@ -36,7 +36,7 @@ class Eligibility:
         """Takes the names of the environment whose values have been used while everything was imported."""
         self._adapter = adapter
         self._place = place
-        self._consulted = frozenset(consulted) - _READ_AGAIN
+        self._consulted = frozenset(name for name in consulted if not _READ_AGAIN.match(name))
         self._python = _identity(sys.executable)
 
     def payload(self, action: Any, module_name: str | None, task_vars: Mapping[str, Any] | None,
@@ -48,7 +48,7 @@ class Eligibility:
         """
         name = action._task.action if module_name is None else module_name
         variables = {} if task_vars is None else task_vars
-        self._check_place(action, wrap_async)
+        shells = self._check_place(action, wrap_async)
         path = self._find(action, name)
         module = _read(path)
         fqn = self._fqn(path, name)
@@ -60,9 +60,10 @@ class Eligibility:
             raise Ineligible("debugger")
         _check_file_limit(action, used)
         shebang = self._shebang(action, module, used)
-        return Payload(name, module, fqn, shebang, environment)
+        return Payload(name, module, fqn, shebang, shells, environment)
 
-    def _check_place(self, action: Any, wrap_async: bool) -> None:
+    def _check_place(self, action: Any, wrap_async: bool) -> tuple[str, str]:
+        """Returns the shells that would run the module."""
         if not self._place.is_local(action):
             raise Ineligible("connection")
         if action._connection.become:
@@ -73,10 +74,12 @@ class Eligibility:
 
         if constants.DEFAULT_KEEP_REMOTE_FILES:
             raise Ineligible("keep_remote_files")
-        if not self._place.has_usual_shell(action):
+        shells = self._place.usual_shells(action)
+        if shells is None:
             raise Ineligible("executable")
         if self._adapter.special_encoding():
             raise Ineligible("profile")
+        return shells
 
     @staticmethod
     def _find(action: Any, name: str) -> str:
@@ -136,8 +139,8 @@ class Eligibility:
             return self._adapter.unnamed_module % name
 
 
-# Consulted at the start, but looked at again by each module, or set right by module.prepare.
-_READ_AGAIN = frozenset(("HOME", "KUBECONFIG", "LOGNAME", "PATH", "PWD", "TMPDIR", "TEMP", "TMP", "TZ", "USER"))
+# Consulted at the start, but looked at again by each module, or set right by module.run.
+_READ_AGAIN = re.compile(r"(?:HOME|KUBECONFIG|K8S_AUTH_.*|LOGNAME|PATH|PWD|TMPDIR|TEMP|TMP|TZ|USER)$")
 
 
 def _user_packages(home: str) -> str:

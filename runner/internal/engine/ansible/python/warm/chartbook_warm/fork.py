@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 import selectors
+import shlex
 import signal
+import subprocess
 from typing import NamedTuple, NoReturn
 
 from chartbook_warm import module
@@ -65,7 +67,7 @@ def execute(payload: Payload, adapter: Adapter, folder: bytes | str | None) -> A
     finally:
         os.close(stdout)
         os.close(stderr)
-    return _answer(status, texts[stdout], texts[stderr], adapter.shell_stays)
+    return _answer(status, texts[stdout], texts[stderr], payload.shells, adapter.shell_stays)
 
 
 def _child(parent: int, payload: Payload, adapter: Adapter, folder: bytes | str | None, stdout: int,
@@ -93,17 +95,25 @@ def _read(*fds: int) -> dict[int, bytes]:
     return {fd: b"".join(parts) for fd, parts in chunks.items()}
 
 
-def _answer(status: int, stdout: bytes, stderr: bytes, shell_stays: bool) -> Answer:
-    """Returns what the shell around a module makes of its end."""
+def _answer(status: int, stdout: bytes, stderr: bytes, shells: tuple[str, str], shell_stays: bool | None) -> Answer:
+    """Returns what the shells around a module make of its end."""
     if not os.WIFSIGNALED(status):
         return Answer(os.WEXITSTATUS(status), stdout, stderr)
     number = os.WTERMSIG(status)
-    if not shell_stays:
+    if not (_waits(*shells) if shell_stays is None else shell_stays):
         return Answer(-number, stdout, stderr)
     if number not in _SILENT_SIGNALS:
         remark = (signal.strsignal(number) or "") + (" (core dumped)" if os.WCOREDUMP(status) else "")
         stderr += os.fsencode(remark + "\n")
     return Answer(128 + number, stdout, stderr)
+
+
+def _waits(outer: str, inner: str) -> bool:
+    """Tells whether one of two shells stays for a single command, as some do, by having such a command killed."""
+    command = f"{inner} -c {shlex.quote(inner + ' -c ' + shlex.quote('kill -9 $$'))}"
+    killed = subprocess.run([outer, "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL, check=False)
+    return killed.returncode > 0
 
 
 def _end(pid: int) -> None:
@@ -113,7 +123,7 @@ def _end(pid: int) -> None:
         for other in _descendants(pid):
             try:
                 os.kill(other, signal.SIGKILL)
-            except ProcessLookupError:
+            except OSError:  # gone, or somebody else's
                 pass
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

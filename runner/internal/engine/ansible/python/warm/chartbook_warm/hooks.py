@@ -99,9 +99,10 @@ class _Hooks:
 
     def is_pipelining_enabled(self, original: Method) -> Method:
         def enabled(action: Any, module_style: Any, wrap_async: Any = False) -> Any:
-            if getattr(action, _SLOT) is not None and module_style == "new" and not wrap_async:
+            payload = getattr(action, _SLOT)
+            if payload is not None and payload.arguments and module_style == "new" and not wrap_async:
                 return True
-            return original(action, module_style, wrap_async)
+            return original(action, module_style, wrap_async)  # before it knows the module, whether to make a directory
 
         return enabled
 

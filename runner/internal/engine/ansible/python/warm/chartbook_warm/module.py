@@ -44,7 +44,8 @@ def run(payload: Payload, adapter: Adapter, folder: bytes | str | None, stdout: 
 
 def _set_environment(values: dict[str, str]) -> None:
     os.environ.update(values)
-    os.environ["PWD"] = _working_directory()
+    if "PWD" not in values:
+        os.environ["PWD"] = _working_directory()
     if "TZ" in values:
         time.tzset()
 

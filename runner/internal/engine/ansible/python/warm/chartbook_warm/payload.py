@@ -16,6 +16,7 @@ class Payload:
         source: File, text and code of the module.
         fqn: Dotted name that the module gets to see as its own.
         shebang: Interpreter line as Ansible has worked it out.
+        shells: The two that would run the module, one inside the other.
         environment: What the task sets, on top of the environment of the worker.
         arguments: JSON document with the module's arguments, known once Ansible has completed them.
         started: Whether a process was started for it.
@@ -25,6 +26,7 @@ class Payload:
     source: Source
     fqn: str
     shebang: str
+    shells: tuple[str, str]
     environment: dict[str, str]
     arguments: bytes = b""
     started: bool = False

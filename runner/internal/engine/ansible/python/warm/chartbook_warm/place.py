@@ -24,9 +24,10 @@ class Place:
         return type(connection) is self._connection and type(getattr(connection, "_shell", None)) is self._shell
 
     @staticmethod
-    def has_usual_shell(action: Any) -> bool:
-        """Tells whether commands of an action are run by shells that do what the standard says."""
+    def usual_shells(action: Any) -> tuple[str, str] | None:
+        """Returns the shells that run commands of an action, the inner one last, if they do what the standard says."""
         from ansible import constants
 
-        programs = (str(action._play_context.executable or ""), str(constants.DEFAULT_EXECUTABLE or ""))
-        return all(os.path.basename(path) in _SHELLS and os.access(path, os.X_OK) for path in programs)
+        outer, inner = str(constants.DEFAULT_EXECUTABLE or ""), str(action._play_context.executable or "")
+        usual = all(os.path.basename(path) in _SHELLS and os.access(path, os.X_OK) for path in (outer, inner))
+        return (outer, inner) if usual else None

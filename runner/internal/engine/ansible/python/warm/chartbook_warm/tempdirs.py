@@ -59,7 +59,7 @@ def remove(action: Any, place: Place, path: str | None, force: bool) -> bool:
 
 
 def _in_reach(action: Any, place: Place) -> bool:
-    return place.is_local(action) and not action._connection.become and place.has_usual_shell(action)
+    return place.is_local(action) and not action._connection.become and place.usual_shells(action) is not None
 
 
 def _connect(action: Any) -> None:

@@ -23,7 +23,8 @@ class Adapter(abc.ABC):
         uses: Names that a function has to use, by the same.
         absent: What only other families have.
         unnamed_module: Dotted name, with a place for the module's, of modules that lie outside of packages.
-        shell_stays: Whether a shell waits for the module's interpreter, rather than becoming it.
+        shell_stays: Whether a shell waits for the module's interpreter, rather than becoming it; None if that is for
+            the shell to choose.
     """
 
     signatures: Mapping[str, Sequence[Parameters]]
@@ -33,7 +34,7 @@ class Adapter(abc.ABC):
     }
     absent: Sequence[str] = ()
     unnamed_module: str
-    shell_stays: bool
+    shell_stays: bool | None
 
     def changes(self) -> Iterator[str]:
         """Yields a text for each function that is not as expected."""

@@ -40,7 +40,7 @@ class Profiled(Adapter):
         "ansible.module_utils.common.json:get_module_encoder": [("name", "direction")],
     }
     unnamed_module = "ansible.legacy.%s"
-    shell_stays = True
+    shell_stays: bool | None = True
 
     def __init__(self) -> None:
         for name in (_LOADER, _BUILDER, _PROFILES):
@@ -102,7 +102,7 @@ class Profiled(Adapter):
 
 
 class Direct(Profiled):
-    """The family since 2.21, where the module's interpreter takes the place of the shell."""
+    """The family since 2.21, where shells have nothing to do after the module."""
 
     signatures = {
         **Profiled.signatures,
@@ -112,7 +112,7 @@ class Direct(Profiled):
             (*_BUILT, "has_async", "has_become", "has_environment", "command_lookup", "process_result")
         ],
     }
-    shell_stays = False
+    shell_stays = None
 
 
 def _import_nothing(_name: str, /) -> None:

@@ -70,4 +70,4 @@ if __name__ == "__main__":
     if module.params["warn"]:
         module.warn(module.params["warn"])
         module.deprecate(module.params["warn"] + " is old", version="9.9", collection_name="ansible.builtin")
-    module.exit_json(changed=False, seen=json.loads(json.dumps(SEEN)), check=module.check_mode)
+    module.exit_json(changed=False, seen=json.loads(json.dumps(SEEN)), tmpdir=module.tmpdir, check=module.check_mode)
