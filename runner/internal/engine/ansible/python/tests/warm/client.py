@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import itertools
 import json
 import os
 import pathlib
@@ -18,6 +19,8 @@ from typing import Any
 START = pathlib.Path(__file__).parents[2] / "warm" / "start.py"
 
 PADDING = 128  # bytes of the value of CHARTBOOK_RUN that a zygote is started with
+
+_numbers = itertools.count()
 
 PATIENCE = 120.0  # seconds until a test takes something for not going to happen
 
@@ -142,7 +145,6 @@ class Zygote:
         self._socket = ours
         self._lines = Lines(ours)
         self._kept: list[dict[str, Any]] = []
-        self._count = 0
         first = self._lines.next()
         self.ready: dict[str, Any] = first.get("ready", {})
         self.failed: dict[str, Any] = first.get("failed", {})
@@ -168,8 +170,7 @@ class Zygote:
 
     def start(self, *extra: int, mark: str = "") -> Started:
         """Starts a run with further descriptors."""
-        self._count += 1
-        name = f"run-{self._count}"
+        name = f"{os.getpid()}-{next(_numbers)}"  # which no other test has
         ours, its = socket.socketpair()
         pipes = {name: os.pipe() for name in ("stdout", "stderr", "events")}
         writers = [pipe[1] for pipe in pipes.values()]

@@ -13,6 +13,15 @@ from typing import Any
 from .client import Finished, Started, Zygote, program
 from .hooksupport import NeedsAnsible
 
+# A file of variables, in which word is "open", for the password "sesame".
+VAULTED = """$ANSIBLE_VAULT;1.1;AES256
+39356262346534653737613162636162663437383530393463663634343937326462333035653938
+6139376634393239396165653766613565346234343464380a663964323632323330346435653933
+36343565396439613166613764663362346532623961616535393536316563616663643139356332
+6665383231623234640a333335663331363561616138626535373438656666343761393236313431
+6233
+"""
+
 
 class Scene:
     """Where runs take place."""
@@ -38,10 +47,13 @@ class Scene:
         places = ("ANSIBLE_LOCAL_TEMP", "ANSIBLE_REMOTE_TMP", "ANSIBLE_ASYNC_DIR", "TMPDIR")
         return {**self._env, **dict.fromkeys(places, str(self.temp)), **more}
 
-    def add(self, **files: str) -> None:
-        """Writes files into the project. In their names __ stands for / and the last _ for a dot."""
-        for name, text in files.items():
-            self.write("/".join(name.split("__")[:-1] + [".".join(name.split("__")[-1].rsplit("_", 1))]), text)
+    def set(self, **env: str) -> None:
+        """Sets variables for zygote and runs."""
+        self._env.update(env)
+
+    def forget(self, name: str) -> None:
+        """Takes a variable out."""
+        del self._env[name]
 
     def write(self, path: str, text: str) -> str:
         """Writes a file into the project. Returns its absolute path."""
@@ -85,7 +97,7 @@ class Scene:
     def close(self) -> None:
         """Ends the zygote and removes the files."""
         if self._zygote is not None:
-            self._zygote.hang_up()
+            self._zygote.hang_up()  # which ends what is still running
             self._zygote.wait()
         shutil.rmtree(self.root, ignore_errors=True)
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import types
 import unittest
-from typing import Any, Iterator
+from typing import Any
 from unittest import mock
 
 from . import hooksupport

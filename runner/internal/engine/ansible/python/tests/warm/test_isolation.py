@@ -69,7 +69,7 @@ class SettingsTest(Case):
         shown = dict(eval(said(done)["open"]))  # pylint: disable=eval-used
         self.assertEqual([number for number in range(5) if number in shown], [0, 1, 2, 3, 4])
         self.assertNotIn("socket", shown.values())
-        self.assertLess(max(shown), 16, shown)
+        self.assertLess(max(number for number, kind in shown.items() if kind != "/memfd"), 16, shown)
 
     def test_own_temporary_directory(self) -> None:
         places = []

@@ -5,17 +5,9 @@ from __future__ import annotations
 import os
 import signal
 
-from . import client
+from . import client, processes
 from .hooksupport import NeedsAnsible
-from .scene import Case, Scene
-
-SECRET = """$ANSIBLE_VAULT;1.1;AES256
-33363431353735353937306431396535613635653265363739353531646437613633646639623330
-3339303637346635393934323938316534303239643237320a643235333463346235363236613338
-35613465343939623839633439333530356238643463656130343936656161636164353566653263
-3231643634306337390a616438653864623935353461363261373938386161303136646430613165
-3635
-"""
+from .scene import VAULTED, Case, Scene
 
 
 class SameTest(Case):
@@ -41,7 +33,7 @@ class SameTest(Case):
             ("an unknown option", 2, [good, "--no-such-option"]),
             ("extra vars that are none", 5, [good, "-e", "[1]"]),
             ("no such playbook", 1, ["missing.yml"]),
-            ("the wrong password", 1, [good, "-e", "@" + write("secret.yml", SECRET), "--vault-password-file", write("word", "wrong\n")]),
+            ("the wrong password", 1, [good, "-e", "@" + write("secret.yml", VAULTED), "--vault-password-file", write("word", "wrong\n")]),
             ("no play", 0, [good, "--list-tasks"]),
             ("the version", 0, ["--version"]),
             ("colours and details", 0, [good, "-vvvvv"]),
@@ -63,13 +55,14 @@ class SameTest(Case):
         self.assertEqual(warm.stdout, plain.stdout)
 
     def test_interrupted(self) -> None:
-        started = self.scene.start(self.scene.play("- command: sleep 1000\n- command: 'true'"))
-        client.eventually("the task has begun", lambda: len(sleeping(started.pid)) > 0)
+        started = self.scene.start(self.scene.play("- shell: echo > begun; exec sleep 1000\n- command: 'true'"))
+        place = self.scene.project / "begun"
+        client.eventually("the task has begun", lambda: place.exists() and place.read_text() != "")
         os.killpg(started.pid, signal.SIGINT)
         done = started.finish()
         self.assertEqual((done.code, done.last["final"]["code"]), (99, 99))
         self.assertIn("User interrupted execution", done.stderr)
-        self.assertEqual(sleeping(started.pid), [])
+        client.eventually("nothing goes on", lambda: not processes.marked(started.name))
 
 
 class WarningsTest(NeedsAnsible):
@@ -87,17 +80,3 @@ class WarningsTest(NeedsAnsible):
         for _ in range(2):
             warm = scene.run(play)
             self.assertEqual((warm.stdout, warm.stderr), (plain.stdout, plain.stderr))
-
-
-def sleeping(session: int) -> list[str]:
-    """Returns the ids of the processes of a session that run sleep."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8") as stat, open(f"/proc/{name}/cmdline", "rb") as command:
-                    if stat.read().rpartition(")")[2].split()[3] == str(session) and command.read().startswith(b"sleep"):
-                        found.append(name)
-            except OSError:
-                pass
-    return found

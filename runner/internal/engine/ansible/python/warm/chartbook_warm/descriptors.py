@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 
 from .protocol import EVENTS_FD, MAX_EXTRA, RunDescriptors
 
@@ -31,6 +32,13 @@ def move_up(fd: int) -> int:
 def opened() -> frozenset[int]:
     """Returns the descriptors that are open, the standard and the reserved ones left out."""
     return frozenset(fd for fd in map(int, os.listdir("/proc/self/fd")) if fd >= FIRST_FREE and _is_open(fd))
+
+
+def opened_by(act: Callable[[], None]) -> frozenset[int]:
+    """Does something and returns the descriptors that it has opened."""
+    before = opened()
+    act()
+    return opened() - before
 
 
 def _is_open(fd: int) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 
-
 def stamps(program: str, modules: Iterable[Any]) -> list[tuple[str, int, int, int]]:
     """Returns the state of all that a run must find unchanged.
 

@@ -93,6 +93,7 @@ class Preload:
     def _note(self, what: str, error: BaseException) -> None:
         self.notes.append(f"not ready ahead: {what}: {type(error).__name__}: {error}")
 
+
 def _template() -> Failures:
     """Evaluates a template, for all that is made when that is done the first time."""
     from ansible.parsing.dataloader import DataLoader

@@ -32,6 +32,7 @@ class Template(NamedTuple):
     shared: environment.Shared
     printed: Printed  # what a fresh process prints before it comes to the program's main part
     kept: frozenset[int]  # descriptors of what was imported
+    relative: settings.Relative
     counters: Counters  # of how modules are executed
 
 
@@ -59,7 +60,8 @@ class Run:
         """Runs the program and ends the process."""
         code = EXIT_FAULT
         try:
-            descriptors.place(self._fds, self._template.kept)
+            kept = self._template.kept | descriptors.opened_by(self._template.counters.fresh)
+            descriptors.place(self._fds, kept)
             descriptors.close_in_forks(self._fds.run)
             argv = self._prepare(receive(self._fds.run))
             self._template.printed.repeat()
@@ -83,10 +85,10 @@ class Run:
         os.chdir(request["cwd"])
         tempfile.tempdir = None
         clients.reset()
+        self._template.relative.move()
         settings.renew()
         if request.get("test"):
             settings.keep_from_users()
-        self._template.counters.fresh()
         argv = request["argv"][1:]
         assert isinstance(argv, list)
         return argv

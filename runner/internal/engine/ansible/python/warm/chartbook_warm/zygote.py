@@ -66,8 +66,8 @@ class Zygote:
             self._preload.notes.append("printed while it was loaded: " + noise.text())
         settings.remove_local_temp()
         self._check()
-        shared = environment.Shared(self._recorder.consulted())
-        return Template(program, mark, shared, self._printed, descriptors.opened() - self._own, self._counters)
+        shared, kept = environment.Shared(self._recorder.consulted()), descriptors.opened() - self._own
+        return Template(program, mark, shared, self._printed, kept, settings.Relative(), self._counters)
 
     def _load(self) -> Preload:
         preload = Preload()
