@@ -14,8 +14,7 @@ type invocation struct {
 	playbook    string
 	extraArgs   []string // of the user; whatever they set, the engine's own come later and win
 	inventories []string // paths or host lists, at least one
-	extraVars   map[string]any
-	extraFile   string // path of a JSON file with the extra vars, if they are in none of the arguments
+	extraVars   string   // path of a JSON file
 	verbosity   int
 }
 
@@ -24,7 +23,6 @@ func (i *invocation) useFiles(dir *runDir) error {
 	if err := dir.writeExtraVars(); err != nil {
 		return err
 	}
-	i.extraVars, i.extraFile = nil, dir.extraVars()
 	if !dir.hasVault() {
 		return nil
 	}
@@ -41,11 +39,9 @@ const vaultOption = "--vault-password-file="
 
 // command returns the program and its arguments.
 func (i invocation) command() (path string, args []string, err error) {
-	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1], ExtraVars: i.extraVars}
-	if i.extraFile != "" {
-		if err := options.AddExtraVarsFile(i.extraFile); err != nil {
-			return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)
-		}
+	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1]}
+	if err := options.AddExtraVarsFile(i.extraVars); err != nil {
+		return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)
 	}
 	extra := append([]string{}, i.extraArgs...)
 	for _, more := range i.inventories[:len(i.inventories)-1] { // the typed options know of one only

@@ -135,7 +135,7 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (attempt,
 	call := invocation{
 		playbook:  content.Playbook,
 		extraArgs: slices.Clip(e.extraArgs),
-		extraVars: job.Inputs,
+		extraVars: dir.extraVars(),
 		verbosity: verbosity(job.Annotations, *e.cfg.Verbosity),
 	}
 	var err error

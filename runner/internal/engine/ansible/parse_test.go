@@ -179,7 +179,7 @@ func TestCommand(t *testing.T) {
 			invocation{inventories: []string{"/i", "/j"}, verbosity: 6}, "--inventory=/i -vv --extra-vars=@/v --inventory=/j -vvvv /p.yml"},
 	}
 	for _, tt := range tests {
-		tt.call.binary, tt.call.playbook, tt.call.extraFile = "/bin/ansible-playbook", "/p.yml", "/v"
+		tt.call.binary, tt.call.playbook, tt.call.extraVars = "/bin/ansible-playbook", "/p.yml", "/v"
 		path, args, err := tt.call.command()
 		if got := strings.Join(args, " "); err != nil || path != "/bin/ansible-playbook" || got != tt.want {
 			t.Errorf("%s: %s %s, %v, want %s", tt.why, path, got, err, tt.want)

@@ -2,9 +2,14 @@ package ansible
 
 import (
 	"context"
+	"os"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
@@ -79,5 +84,22 @@ func TestWarmRun(t *testing.T) {
 		if told := b.notices.of(what); len(told) > 0 {
 			t.Errorf("told was %+v", told)
 		}
+	}
+}
+
+// TestModulePaths: both sides have the same list.
+func TestModulePaths(t *testing.T) {
+	text, err := os.ReadFile("python/warm/chartbook_warm/counters.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "REASONS = (")
+	list, _, _ = strings.Cut(list, "\n)")
+	names := []string{"forked"}
+	for _, match := range regexp.MustCompile(`(?m)^    "(\w+)",`).FindAllStringSubmatch(list, -1) {
+		names = append(names, match[1])
+	}
+	if diff := cmp.Diff(names, warm.ModulePaths()); diff != "" {
+		t.Errorf("paths of modules (-Python +Go):\n%s", diff)
 	}
 }

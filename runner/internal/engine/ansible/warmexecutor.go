@@ -12,8 +12,8 @@ import (
 )
 
 // warmExecutor has runs forked from processes that have ansible-core imported already. Extra vars and vault passwords reach
-// them by sockets and pipes; they are in no file and no list of processes. A run that cannot be had in that way, and has not
-// started, is a direct one.
+// them by sockets and pipes, and are in no file: the one that the command line names is in the run's memory. A run that
+// cannot be had in that way, and has not started, is a direct one.
 type warmExecutor struct{ cfg *Config }
 
 func (warmExecutor) ready(context.Context, environment) error { return nil }
@@ -60,7 +60,8 @@ func (w warmExecutor) fork(ctx context.Context, call invocation, dir *runDir, en
 	end, err := w.cfg.Zygotes.Run(ctx, warm.Request{
 		Program: path, Args: args, Env: env.entries(), Dir: dir.project(), ID: dir.id, Mark: dir.mark(),
 		Preload: w.cfg.Preload, Adjacent: adjacentNamespaces(call.playbook),
-		Stdout: out.stdout, Stderr: out.stderr, Events: out.events, Extra: extra, Stop: w.cfg.Stop,
+		Stdout: out.stdout, Stderr: out.stderr, Events: out.events, Extra: extra,
+		Files: map[string]string{dir.extraVars(): string(dir.vars)}, Stop: w.cfg.Stop,
 	})
 	return ended{
 		Exit: end.Exit, program: program, said: out.stderr.String(), executor: Warm, modules: end.Modules,

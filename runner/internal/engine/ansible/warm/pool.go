@@ -84,6 +84,9 @@ type Request struct {
 	Args []string
 	// Env is its whole environment but for the mark.
 	Env []string
+	// Files are texts that it finds, by absolute path, where an argument names a file of variables (-e @PATH). They are in its
+	// memory alone.
+	Files map[string]string
 	// Dir is its working directory.
 	Dir string
 	// ID names the run; no other that is under way has it. Mark, which is CHARTBOOK_RUN=ID, is put into the environment,

@@ -78,6 +78,8 @@ type task struct {
 	Descriptors []int `json:"fds"`
 	// Test says that users' callbacks and log are not to hear of it.
 	Test bool `json:"test,omitempty"`
+	// Files are contents by path, which is UTF-8.
+	Files map[string]text `json:"files,omitempty"`
 }
 
 // firstExtra is the number of the first of the extra descriptors of a run, after the standard ones and that of the events.
@@ -129,9 +131,9 @@ func texts(strings []string) []text {
 	return all
 }
 
-func (env environ) texts() map[string]text {
-	all := make(map[string]text, len(env))
-	for name, value := range env {
+func textMap(values map[string]string) map[string]text {
+	all := make(map[string]text, len(values))
+	for name, value := range values {
 		all[name] = text(value)
 	}
 	return all

@@ -36,7 +36,7 @@ func (z *zygote) test(ctx context.Context) *UnavailableError {
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	id := filepath.Base(z.dir) + "-test"
-	play := filepath.Join(z.dir, "test.yml")
+	play, vars := filepath.Join(z.dir, "test.yml"), filepath.Join(z.dir, "vars")
 	mark := markName + "=" + id
 	if err := os.WriteFile(play, fmt.Appendf(nil, testPlay, mark), 0o600); err != nil {
 		return &UnavailableError{StartFailed, fmt.Errorf("write the playbook for a test: %w", err)}
@@ -46,8 +46,9 @@ func (z *zygote) test(ctx context.Context) *UnavailableError {
 	env := z.environ()
 	env["CHARTBOOK_EVENTS_FD"] = "3"
 	end, err := z.run(ctx, Request{
-		Program: z.need.program, Args: []string{"--inventory", "localhost,", "--extra-vars", testVars, play},
-		Env: env.entries(), Dir: z.dir, ID: id, Mark: mark, Stdout: stdout, Stderr: stderr, Events: &events, test: true,
+		Program: z.need.program, Args: []string{"--inventory", "localhost,", "--extra-vars", "@" + vars, play},
+		Files: map[string]string{vars: testVars}, Env: env.entries(), Dir: z.dir, ID: id, Mark: mark,
+		Stdout: stdout, Stderr: stderr, Events: &events, test: true,
 	})
 	if err == nil {
 		err = z.judge(end, events.Len())

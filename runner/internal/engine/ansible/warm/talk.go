@@ -39,7 +39,10 @@ func newTalk(conn *net.UnixConn, r Request) *talk {
 func taskOf(r Request) task {
 	env := parseEnviron(r.Env)
 	env[markName] = r.Mark[len(markName)+1:]
-	t := task{Argv: texts(append([]string{"ansible-playbook"}, r.Args...)), Env: env.texts(), Dir: text(r.Dir), Descriptors: []int{}, Test: r.test}
+	t := task{
+		Argv: texts(append([]string{"ansible-playbook"}, r.Args...)), Env: textMap(env), Dir: text(r.Dir), Descriptors: []int{},
+		Files: textMap(r.Files), Test: r.test,
+	}
 	for i := range r.Extra {
 		t.Descriptors = append(t.Descriptors, firstExtra+i)
 	}

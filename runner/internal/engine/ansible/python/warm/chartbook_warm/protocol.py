@@ -11,8 +11,8 @@ On the control socket, which the zygote has as descriptor 3:
 
 On the run socket, of which there is one per run:
 
-    operator {"argv": [...], "env": {...}, "cwd": "...", "fds": [...]}
-    run      {"final": {"code", "modules"}}
+    operator {"argv": [...], "env": {...}, "cwd": "...", "fds": [...], "files": {...}}; see memory.serve for the files
+    run      {"final": {"code", "modules"}}, or {"declined": {"message"}} first when nothing was done
 
 Text that is no UTF-8 travels as Python has it, each byte above 127 as a lone surrogate (\\udc80 to \\udcff).
 """

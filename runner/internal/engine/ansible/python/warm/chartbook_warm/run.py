@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any, NamedTuple, NoReturn
 
-from . import clients, descriptors, environment, protocol, settings
+from . import clients, descriptors, environment, memory, protocol, settings
 from .counters import Counters
 from .program import Program
 from .protocol import RunDescriptors
@@ -87,6 +87,7 @@ class Run:
         clients.reset()
         self._template.relative.move()
         settings.renew()
+        memory.serve(request.get("files", {}))
         if request.get("test"):
             settings.keep_from_users()
         argv = request["argv"][1:]
