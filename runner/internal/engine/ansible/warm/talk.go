@@ -64,5 +64,5 @@ func (t *talk) end() (process.Exit, map[string]int) {
 	if t.last.Final == nil {
 		return process.Exit{Code: -1}, nil
 	}
-	return process.Exit{Code: t.last.Final.Code}, t.last.Final.Modules
+	return process.Exit{Code: t.last.Final.Code}, knownPaths(t.last.Final.Modules)
 }
