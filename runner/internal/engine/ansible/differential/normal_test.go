@@ -20,6 +20,7 @@ var variants = []struct {
 	{"time of a backup", regexp.MustCompile(`\.\d+\.\d{4}-\d\d-\d\d@\d\d:\d\d:\d\d~`), ".<time>~"},
 	{"time in HTTP", regexp.MustCompile(`(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`), "<time>"},
 	{"duration", regexp.MustCompile(`\b\d+:\d\d:\d\d\.\d+`), "<duration>"},
+	{"generation of a file", regexp.MustCompile(`"version": "\d{6,}"`), `"version": "<version>"`},
 	{"length of a pause", regexp.MustCompile(`Paused for [\d.]+ `), "Paused for <duration> "},
 	{"temporary directory of a task", regexp.MustCompile(`ansible-tmp-\d+\.\d+-\d+-\d+`), "ansible-tmp-<name>"},
 	{"temporary directory of a module", regexp.MustCompile(`ansible-moduletmp-\d+\.\d+-\w{8}`), "ansible-moduletmp-<name>"},
@@ -42,6 +43,9 @@ var variantKeys = map[string]bool{
 // variantFields matches such fields in JSON that was printed.
 var variantFields = regexp.MustCompile(
 	`"(atime|mtime|ctime|inode|dev|pid|start|end|delta|elapsed|\w+Timestamp|resourceVersion|duration)": ("[^"]*"|[\d.]+)`)
+
+// generation matches what the module stat calls the version of a file: a number that the file system makes up.
+var generation = regexp.MustCompile(`^(<\w+> )?\d{6,}$`)
 
 var uuidPattern = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
@@ -77,7 +81,7 @@ func (n *normalizer) value(key string, value any) any {
 	}
 	switch v := value.(type) {
 	case string:
-		if variantKeys[key] && v != "" {
+		if variantKeys[key] && v != "" || key == "version" && generation.MatchString(v) {
 			return "<" + key + ">"
 		}
 		return n.text(v)
