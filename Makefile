@@ -79,6 +79,11 @@ test-unit: ## Run the tests that need no control plane
 differential: localcluster ## Compare the executor warm with direct on an ansible-core of your own (ANSIBLE=directory)
 	CHARTBOOK_TEST_ANSIBLE=$(if $(ANSIBLE),$(abspath $(ANSIBLE))) go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential
 
+.PHONY: bench
+bench: setup build localcluster ## Measure what runs cost, for each executor (BENCHFLAGS=--quick: one small round)
+	@go build -o bin/bench ./cmd/bench
+	@bin/bench $(BENCHFLAGS)
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
 	@hack/fuzz.sh $(FUZZTIME)

@@ -63,6 +63,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	m, registry := newMetrics(t)
 	m.AddWatch(sample)
 	m.SetCreated(sample, "n", "a", start)
+	registry.MustRegister(Zygotes(func() (int, int64) { return 0, 0 }))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -119,7 +120,10 @@ func TestAttendHangsUpAfterAGoodEnd(t *testing.T) {
 		mark := fmt.Sprintf("PROCESS_TEST=%d-hangup-%v", os.Getpid(), orphaned)
 		end := t.TempDir() + "/end"
 		f := newFoster(t, "nohup sleep 2000 >/dev/null 2>&1 & sleep 1000 & until test -e "+end+"; do sleep 0.01; done", mark)
-		eventually(t, "both are there", func() bool { return strings.Count(fmt.Sprint(commands(mark)), "sleep") >= 2 })
+		eventually(t, "both are there", func() bool { // nohup has begun to ignore the signal once its program shows
+			all := commands(mark)
+			return slices.Contains(all, "sleep 1000") && slices.Contains(all, "sleep 2000")
+		})
 		done := f.attend(t.Context(), t, Spec{Mark: mark}, false)
 		if orphaned {
 			f.kill()

@@ -37,7 +37,7 @@ type artifact struct {
 	events int
 }
 
-func (a *artifact) dir() string { return filepath.Join(a.store.root, a.resource, "artifacts") }
+func (a *artifact) dir() string { return filepath.Join(a.store.root, a.resource, artifactsName) }
 
 func (a *artifact) path(below ...string) string {
 	return filepath.Join(append([]string{a.dir(), a.id}, below...)...)

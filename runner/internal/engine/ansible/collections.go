@@ -37,7 +37,7 @@ func Collections(dirs []string) []string {
 		_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
-				return nil // what cannot be read is no content
+				return nil //nolint:nilerr // what cannot be read is no content
 			case entry.IsDir():
 				return enter(dir, path, entry.Name())
 			case !isYAML(path):

@@ -38,7 +38,7 @@ func (i *invocation) useFiles(dir *runDir) error {
 const vaultOption = "--vault-password-file="
 
 // command returns the program and its arguments.
-func (i invocation) command() (path string, args []string, err error) {
+func (i *invocation) command() (path string, args []string, err error) {
 	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1]}
 	if err := options.AddExtraVarsFile(i.extraVars); err != nil {
 		return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)

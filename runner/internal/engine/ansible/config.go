@@ -23,6 +23,9 @@ type Config struct {
 	Main Content
 	// Finalizer runs in its place when a resource is deleted; the zero Content means Main.
 	Finalizer Content
+	// Facts are those that the play around a role gathers. Nil means all, or none where the environment variable
+	// ANSIBLE_GATHERING is "explicit".
+	Facts *Facts
 	// Executor is how ansible-playbook is run. Default [Direct].
 	Executor Executor
 	// Zygotes is the pool that [Warm] needs, see [Workspace.NewPool]; engines share it.

@@ -144,8 +144,7 @@ func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (attempt,
 	}
 	if content.isRole() {
 		role, _, _ := content.role()
-		gatherFacts := base["ANSIBLE_GATHERING"] != "explicit"
-		if call.playbook, err = dir.writeRolePlay(role, gatherFacts); err != nil {
+		if call.playbook, err = dir.writeRolePlay(role, e.facts(base)); err != nil {
 			return nil, err
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
-// TestPython runs the tests of the Python code with each Python that is installed. Those of the warm executor leave
-// themselves out where that is not the Python of ansible-playbook.
+// TestPython runs the tests of the plugins with each Python that is installed.
 func TestPython(t *testing.T) {
 	t.Parallel()
 	pythons := []string{}
@@ -23,14 +23,65 @@ func TestPython(t *testing.T) {
 	}
 	for _, python := range pythons {
 		t.Run(python, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), python, "-m", "unittest", "discover", "-s", "tests")
-			cmd.Dir = "python"
-			cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
+			unittest(t, python, "python/tests", testModules(t, "python/tests"))
 		})
 	}
+}
+
+// TestWarmPython runs the tests of the processes that fork runs with the Python of ansible-playbook, which is the only one
+// that has Ansible.
+func TestWarmPython(t *testing.T) {
+	needAnsible(t)
+	python := ansiblePython(t)
+	for _, module := range testModules(t, "python/tests/warm") {
+		t.Run(module, func(t *testing.T) {
+			t.Parallel()
+			unittest(t, python, "python/tests", []string{"warm." + module})
+		})
+	}
+}
+
+// unittest runs modules of tests that a directory holds.
+func unittest(t *testing.T, python, dir string, modules []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), python, append([]string{"-m", "unittest"}, modules...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// testModules returns the names of the modules of tests in a directory, at least one.
+func testModules(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "test_*.py"))
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".py"))
+	}
+	if len(names) == 0 {
+		t.Fatalf("there are no tests in %s", dir)
+	}
+	return names
+}
+
+// ansiblePython returns the Python that the first line of ansible-playbook names.
+func ansiblePython(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	python, found := strings.CutPrefix(strings.TrimSpace(first), "#!")
+	if !found {
+		t.Fatalf("%s is no script: %q", path, first)
+	}
+	return strings.TrimSpace(python)
 }
 
 func TestInstallPlugins(t *testing.T) {

@@ -118,25 +118,6 @@ func (d *runDir) writeInventory(text string) (string, error) {
 	return d.path("inventory"), nil
 }
 
-// writeRolePlay writes a playbook that runs one role and returns its path.
-func (d *runDir) writeRolePlay(role string, gatherFacts bool) (string, error) {
-	type play struct {
-		Hosts       string   `json:"hosts"`
-		GatherFacts bool     `json:"gather_facts"`
-		Roles       []string `json:"roles"`
-	}
-	// JSON is YAML whose strings need no thought about quoting.
-	text, err := json.Marshal([]play{{Hosts: "localhost", GatherFacts: gatherFacts, Roles: []string{role}}})
-	path := d.path("project", "playbook.yaml")
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the play around role %s: %w", role, err)
-	}
-	return path, nil
-}
-
 func (d *runDir) path(below ...string) string {
 	return filepath.Join(append([]string{d.workspace.runnerDir(), d.resource}, below...)...)
 }
@@ -162,17 +143,21 @@ func (d *runDir) close() {
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
 func (w *Workspace) wipe(resource string) {
+	dir, err := w.runner.OpenRoot(resource)
+	if err != nil {
+		return // there is nothing of it
+	}
+	defer func() { _ = dir.Close() }()
 	for _, part := range wipedParts {
-		path := filepath.Join(resource, part)
-		if w.runner.RemoveAll(path) == nil {
+		if dir.RemoveAll(part) == nil {
 			continue
 		}
-		_ = fs.WalkDir(w.runner.FS(), filepath.ToSlash(path), func(path string, entry fs.DirEntry, _ error) error {
+		_ = fs.WalkDir(dir.FS(), part, func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
-				_ = w.runner.Chmod(path, 0o700)
+				_ = dir.Chmod(path, 0o700)
 			}
 			return nil
 		})
-		_ = w.runner.RemoveAll(path)
+		_ = dir.RemoveAll(part)
 	}
 }

@@ -30,7 +30,7 @@ func (w warmExecutor) prepare(call invocation, dir *runDir, env environment) (at
 		if !errors.As(err, &unavailable) {
 			return end, err
 		}
-		start, err := directExecutor{w.cfg}.prepare(call, dir, env)
+		start, err := directExecutor(w).prepare(call, dir, env)
 		if err != nil {
 			return ended{}, err
 		}

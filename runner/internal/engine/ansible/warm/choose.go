@@ -12,7 +12,7 @@ func (p *Pool) take(ctx context.Context, n need) (*zygote, error) {
 	patience := p.cfg.Clock.NewTimer(p.cfg.Patience)
 	defer patience.Stop()
 	for {
-		z, wait, err := p.choose(n)
+		z, wait, err := p.choose(n) //nolint:contextcheck // what it starts is for all runs, and outlives this one
 		if err != nil {
 			return nil, err
 		}

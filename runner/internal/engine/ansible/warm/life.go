@@ -29,7 +29,7 @@ func (z *zygote) live(ctx context.Context) {
 		_ = z.control.conn.Close()
 	}
 	_ = os.RemoveAll(z.dir)
-	z.bury()
+	z.bury() //nolint:contextcheck // what it starts in its place has a life of its own
 }
 
 // begin starts the process and tries it.

@@ -3,6 +3,7 @@ package warm
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 var (
@@ -47,8 +48,5 @@ func (r *ready) String() string {
 	if r.Hooks != "" {
 		text += ", without forking modules: " + r.Hooks
 	}
-	for _, note := range r.Notes {
-		text += "; " + note
-	}
-	return text
+	return strings.Join(append([]string{text}, r.Notes...), "; ")
 }

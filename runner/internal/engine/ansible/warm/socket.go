@@ -53,7 +53,7 @@ func (c *control) send(message order, files ...*os.File) error {
 	if len(files) > 0 {
 		fds := make([]int, len(files))
 		for i, file := range files {
-			fds[i] = int(file.Fd()) //nolint:gosec // descriptors are small numbers; this makes them blocking, as programs expect
+			fds[i] = int(file.Fd()) // this makes them blocking, as programs expect
 		}
 		rights = unix.UnixRights(fds...)
 	}

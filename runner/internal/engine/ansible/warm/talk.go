@@ -29,7 +29,7 @@ func newTalk(conn *net.UnixConn, r Request) *talk {
 	t := &talk{conn: conn, done: make(chan struct{})}
 	go func() {
 		defer close(t.done)
-		if json.NewEncoder(conn).Encode(taskOf(r)) == nil {
+		if json.NewEncoder(conn).Encode(taskOf(r)) == nil { //nolint:errchkjson // its error is looked at
 			_ = json.NewDecoder(io.LimitReader(conn, maxFinal)).Decode(&t.last) // without it, it was killed
 		}
 	}()

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.realpath(WARM))
 def ansible_is_here() -> bool:
     """Tells whether this interpreter is the one to run Ansible with."""
     try:
-        import ansible  # noqa: F401
+        import ansible.release  # noqa: F401  # of which other tests make no stand-in
     except ImportError:
         return False
     return True
@@ -44,7 +44,9 @@ class NeedsAnsible(unittest.TestCase):
 class Play:
     """What a run of a playbook of the project has left: results by task name, and how modules were executed."""
 
-    def __init__(self, code: int, output: str, results: dict[str, list[dict[str, Any]]], report: dict[str, Any]) -> None:
+    def __init__(self, code: int, output: str, results: dict[str, list[dict[str, Any]]], report: dict[str, Any],
+                 left: list[str]) -> None:
+        self.left = left  # in the folder for temporary directories
         self.code = code
         self.output = output
         self.results = results
@@ -66,6 +68,7 @@ def play(playbook: str, variables: Mapping[str, Any] | None = None, warm: bool =
         command = [sys.executable, os.path.join(HERE, "driver.py"), report]
         if not warm:
             command = [sys.executable, "-m", "ansible", "playbook"]
+        os.mkdir(os.path.join(folder, "remote"))
         command += ["-i", "localhost,", "-c", "local", "-e", json.dumps({"scratch": folder, **(variables or {})}),
                     os.path.join(PROJECT, playbook)]
         env = {
@@ -82,7 +85,8 @@ def play(playbook: str, variables: Mapping[str, Any] | None = None, warm: bool =
         }
         done = subprocess.run(command, env=env, cwd=PROJECT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", timeout=300, check=False)
-        return Play(done.returncode, done.stdout, _results(events), _json(report))
+        return Play(done.returncode, done.stdout, _results(events), _json(report),
+                    os.listdir(os.path.join(folder, "remote")))
 
 
 def _results(path: str) -> dict[str, list[dict[str, Any]]]:

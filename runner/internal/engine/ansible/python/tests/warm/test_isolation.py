@@ -96,6 +96,11 @@ class SettingsTest(Case):
         ids = [line for _ in range(2) for line in self.good(play).stdout.splitlines() if line.startswith("id ")]
         self.assertEqual(len(set(ids)), 2, ids)
 
+    def test_collections_leave_shared_memory_alone(self) -> None:
+        """What was imported ahead is out of the collector's reach, which writes to all that it looks at."""
+        shown = self.said(probe("frozen", "__import__('gc').get_freeze_count() > 10000"))
+        self.assertEqual(shown["frozen"], "True")
+
     def test_environment(self) -> None:
         values = {"KUBECONFIG": "/a", "K8S_AUTH_HOST": "/b", "PWD": "/c", "ANSIBLE_ASYNC_DIR": "/d", "CHARTBOOK_RUN": "mine",
                   "ANSIBLE_REMOTE_TMP": str(self.scene.root), "UNHEARD_OF": "e \udcff", "LATE": ""}

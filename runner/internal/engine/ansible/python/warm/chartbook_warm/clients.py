@@ -8,6 +8,7 @@ from typing import Any
 
 _DEFAULT_KUBECONFIG = "~/.kube/config"
 _LOCATION = "KUBE_CONFIG_DEFAULT_LOCATION"
+_POOLS = ("ansible_collections.kubernetes.core.plugins.module_utils.k8s.client",)
 
 
 def reset() -> None:
@@ -24,8 +25,7 @@ def reset() -> None:
     configuration: Any = getattr(sys.modules.get("kubernetes.client.configuration"), "Configuration", None)
     if configuration is not None and hasattr(configuration, "_default"):
         configuration._default = None
-    for name, module in list(sys.modules.items()):
-        if name.startswith("ansible_collections.") and name.endswith(".plugins.module_utils.k8s.client"):
-            pool = getattr(module, "_pool", None)
-            if isinstance(pool, dict):
-                pool.clear()
+    for name in _POOLS:  # by name: a look at all modules would have this process copy the memory of each
+        pool = getattr(sys.modules.get(name), "_pool", None)
+        if isinstance(pool, dict):
+            pool.clear()

@@ -1,10 +1,15 @@
-"""Makes a fork look, from inside, like a Python that has just been started."""
+"""Makes a fork look, from inside, like a Python that has just been started.
+
+It looks at as little as it can: each object of the parent that is touched, if only to count a reference, costs a copy
+of the page that it lies on.
+"""
 
 from __future__ import annotations
 
 import atexit
 import codecs
 import gc
+import importlib
 import io
 import locale
 import logging
@@ -19,8 +24,11 @@ import warnings
 import weakref
 from typing import Any
 
+_signal: Any = importlib.import_module("_signal")  # what the signal module makes enumerations of
+
 _LENIENT_LOCALES = ("C", "POSIX", "C.UTF-8", "C.utf8", "UTF-8")  # in which Python lets undecodable bytes through
-_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)  # by every Python
+_IGNORED = (int(signal.SIGPIPE), int(signal.SIGXFSZ))  # by every Python
+_SIGNALS = tuple(int(number) for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 
 _main_process: Any = multiprocessing.process.current_process()  # that of the zygote, which imports this
 
@@ -47,17 +55,15 @@ def begin(stdout: int, stderr: int) -> None:
 def signals() -> None:
     """Gives signals the meaning that they have after exec."""
     signal.set_wakeup_fd(-1)
-    for number in signal.valid_signals():
-        if number in (signal.SIGKILL, signal.SIGSTOP):
-            continue
-        handler = signal.getsignal(number)
-        if handler not in (None, signal.SIG_DFL, signal.SIG_IGN) or number == signal.SIGCHLD:
-            signal.signal(number, signal.SIG_DFL)
+    for number in _SIGNALS:
+        handler = _signal.getsignal(number)
+        if number == signal.SIGCHLD or handler not in (None, _signal.SIG_DFL, _signal.SIG_IGN):
+            _signal.signal(number, _signal.SIG_DFL)
     for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)
-    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        _signal.signal(number, _signal.SIG_IGN)
+    if _signal.getsignal(signal.SIGINT) == _signal.SIG_DFL:
+        _signal.signal(signal.SIGINT, _signal.default_int_handler)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
 def descriptors(stdout: int, stderr: int) -> None:
@@ -114,7 +120,8 @@ def logs() -> None:
     """Removes the handlers of the parent's log."""
     _kept.append(list(logging.root.handlers))
     logging.root.handlers.clear()
-    logging.root.setLevel(logging.WARNING)
+    if logging.root.level != logging.WARNING:
+        logging.root.setLevel(logging.WARNING)
     handlers: Any = getattr(logging, "_handlerList", [])
     handlers.clear()
 
@@ -139,16 +146,28 @@ def search_path() -> None:
 
 def warning_filters() -> None:
     """Has Python show the warnings that it shows when nobody has asked for others."""
-    warnings.resetwarnings()
-    if sys.flags.dev_mode:
-        warnings.simplefilter("default")
-    else:
-        for category in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
-            warnings.simplefilter("ignore", category)
-        warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
-    process: Any = getattr(warnings, "_processoptions", None)
-    if process is not None:
-        process(sys.warnoptions)
+    if warnings.filters != _filters:
+        warnings.resetwarnings()
+        filters: Any = warnings.filters
+        filters.extend(_filters)
+
+
+def _first_filters() -> list[Any]:
+    with warnings.catch_warnings():
+        warnings.resetwarnings()
+        if sys.flags.dev_mode:
+            warnings.simplefilter("default")
+        else:
+            for category in (ResourceWarning, ImportWarning, PendingDeprecationWarning, DeprecationWarning):
+                warnings.simplefilter("ignore", category)
+            warnings.filterwarnings("default", category=DeprecationWarning, module="__main__")
+        process: Any = getattr(warnings, "_processoptions", None)
+        if process is not None:
+            process(sys.warnoptions)
+        return list(warnings.filters)
+
+
+_filters = _first_filters()
 
 
 def end(code: int) -> int:

@@ -7,6 +7,7 @@ read and what becomes of errors stays Ansible's business.
 from __future__ import annotations
 
 import functools
+import gc
 import os
 from typing import Any, Callable, Iterable
 
@@ -47,6 +48,13 @@ def install(adapter: Adapter, counters: Counters, consulted: Iterable[str] = ())
         original = getattr(ActionBase, name)
         setattr(ActionBase, name, functools.wraps(original)(hooks.replacement(name, original)))
     setattr(ActionBase, _SLOT, None)
+    _share_for_good()
+
+
+def _share_for_good() -> None:
+    """Keeps the garbage collector of forks from looking at all that is imported, which would copy most of it."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Hooks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import socket
 import stat
@@ -66,6 +67,8 @@ class Zygote:
             self._preload.notes.append("printed while it was loaded: " + noise.text())
         settings.remove_local_temp()
         self._check()
+        gc.collect()
+        gc.freeze()  # else the first collection in each fork writes to every object, and has it copy all of this memory
         shared, kept = environment.Shared(self._recorder.consulted()), descriptors.opened() - self._own
         return Template(program, mark, shared, self._printed, kept, settings.Relative(), self._counters)
 
