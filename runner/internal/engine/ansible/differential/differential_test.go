@@ -50,6 +50,9 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 		}
 		if *against == string(ansible.Warm) {
 			s.checkPath(t, i, other[i].result)
+			if got, want := p.paths(other[i].result.Modules), p.paths(s.Modules); got != want && !s.AnyCode {
+				t.Errorf("run %d: modules were executed %s, want %s", i+1, got, want)
+			}
 		}
 		tasks.add(t, one[i].uuids)
 		tasks.add(t, other[i].uuids)
@@ -58,7 +61,7 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 	return one
 }
 
-// checkPath fails if a run was not as warm as the project says: it would prove nothing.
+// checkPath fails if a run was not a warm one, but for the reason that the project names: it would prove nothing.
 func (s step) checkPath(t *testing.T, i int, result engine.Result) {
 	t.Helper()
 	executor := ansible.Warm
@@ -68,9 +71,19 @@ func (s step) checkPath(t *testing.T, i int, result engine.Result) {
 	if result.Executor != string(executor) || result.Fallback != s.Falls {
 		t.Errorf("run %d: was run by %s, reason %q, want %s, %q", i+1, result.Executor, result.Fallback, executor, s.Falls)
 	}
-	if s.Modules != nil && !maps.Equal(result.Modules, s.Modules) {
-		t.Errorf("run %d: modules were executed %v, want %v", i+1, result.Modules, s.Modules)
+}
+
+// paths writes counts of modules as case.yml has them. How many there are depends on time where tasks are polled.
+func (p project) paths(modules map[string]int) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(modules)) {
+		if slices.Contains(p.Differs, "polls?") {
+			all = append(all, name+": 1")
+		} else {
+			all = append(all, fmt.Sprintf("%s: %d", name, modules[name]))
+		}
 	}
+	return "{" + strings.Join(all, ", ") + "}"
 }
 
 // runAll runs all steps of a project by one executor.

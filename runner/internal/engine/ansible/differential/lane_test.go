@@ -167,7 +167,7 @@ func (l *lane) run(t *testing.T, s step, executor ansible.Executor, with surroun
 		code:      l.artifact(job, "rc"),
 		stdout:    stdout.String(),
 		stderr:    l.artifact(job, "stderr"),
-		events:    readEvents(t, events),
+		events:    append(readEvents(t, events), l.engineEvents(t, job)...),
 		processes: endProcesses(t, job.ID),
 	}
 	r.files = changes(before, l.files(t))
@@ -229,10 +229,14 @@ func (l *lane) job(s step, with surroundings) engine.Job {
 	return job
 }
 
+// artifacts is where a run's artifacts are.
+func (l *lane) artifacts(job engine.Job) string {
+	return filepath.Join(l.workspace.Dir(), "runner/demo.example.com/v1/Sample/default/one/artifacts", job.ID)
+}
+
 // artifact reads a file of a run's artifacts, empty if there is none.
 func (l *lane) artifact(job engine.Job, name string) string {
-	text, err := os.ReadFile(filepath.Join(l.workspace.Dir(),
-		"runner/demo.example.com/v1/Sample/default/one/artifacts", job.ID, name))
+	text, err := os.ReadFile(filepath.Join(l.artifacts(job), name))
 	if err != nil && !os.IsNotExist(err) {
 		l.t.Error(err)
 	}

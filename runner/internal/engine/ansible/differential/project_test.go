@@ -58,7 +58,7 @@ type step struct {
 	Code int `json:"code"`
 	// AnyCode takes every exit code.
 	AnyCode bool `json:"-"`
-	// Modules says how many modules warm executes in which way; nil takes every number.
+	// Modules says how many modules warm executes in which way.
 	Modules map[string]int `json:"modules"`
 	// Falls is why warm leaves the whole run to direct; empty if it does not.
 	Falls string `json:"falls"`

@@ -3,7 +3,9 @@ package differential
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +18,7 @@ import (
 type record struct {
 	result    engine.Result
 	code      string
-	events    []any // what callbacks got, decoded from JSON
+	events    []any // what callbacks got, and then what the engine heard of it; decoded from JSON
 	stdout    string
 	stderr    string
 	files     []string // left behind, changed or gone
@@ -35,18 +37,49 @@ func readEvents(t *testing.T, path string) (events []any) {
 		t.Fatal(err)
 	}
 	for line := range bytes.Lines(text) {
-		var event map[string]any
-		decoder := json.NewDecoder(bytes.NewReader(line))
-		decoder.UseNumber()
-		if err := decoder.Decode(&event); err != nil {
-			t.Fatalf("read an event: %v: %s", err, line)
-		}
+		event := decodeEvent(t, line)
 		if fault := event["fault"]; fault != nil {
 			t.Errorf("the recording callback failed: %v", fault)
 		}
 		events = append(events, event)
 	}
 	return events
+}
+
+// engineEvents reads the events that the engine has kept, in their order.
+func (l *lane) engineEvents(t *testing.T, job engine.Job) (events []any) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(l.artifacts(job), "job_events", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(paths, func(a, b string) int { return number(a) - number(b) })
+	for _, path := range paths {
+		line, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		event := decodeEvent(t, line)
+		delete(event, "counter")
+		events = append(events, event)
+	}
+	return events
+}
+
+// number returns the number with which the name of a file begins.
+func number(path string) (n int) {
+	_, _ = fmt.Sscanf(filepath.Base(path), "%d-", &n)
+	return n
+}
+
+func decodeEvent(t *testing.T, line []byte) (event map[string]any) {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(line))
+	decoder.UseNumber()
+	if err := decoder.Decode(&event); err != nil {
+		t.Fatalf("read an event: %v: %s", err, line)
+	}
+	return event
 }
 
 // normal returns the record with all that differs between any two runs replaced: see variants. constants are values
@@ -162,7 +195,7 @@ func byHost(events []any, texts []string) []string {
 func hostOf(event any) string {
 	object, _ := event.(map[string]any)
 	args, _ := object["args"].([]any)
-	for _, arg := range args {
+	for _, arg := range append(args, object["event_data"]) {
 		if fields, ok := arg.(map[string]any); ok {
 			if host, ok := fields["host"].(string); ok {
 				return host
