@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
@@ -160,7 +162,7 @@ func differences(a, b record, unordered bool) map[string]string {
 	one, other := a.sections(unordered), b.sections(unordered)
 	for name, text := range one {
 		if text != other[name] {
-			found[name] = diffLines(strings.Split(text, "\n"), strings.Split(other[name], "\n"))
+			found[name] = cmp.Diff(strings.Split(text, "\n"), strings.Split(other[name], "\n"))
 		}
 	}
 	return found
