@@ -226,6 +226,12 @@ class ModuleTest(unittest.TestCase):
             """)
         self.assertEqual(answer.stdout, b"deep\n", answer.stderr[-300:])
 
+    def test_search_path_of_the_worker_is_not_that_of_the_module(self) -> None:
+        sys.path.insert(0, "/of/the/worker")
+        self.addCleanup(sys.path.remove, "/of/the/worker")
+        answer = self.run_module("import sys; print('/of/the/worker' in sys.path, len(sys.path) > 1); sys.exit(0)")
+        self.assertEqual(answer.stdout, b"False True\n", answer)
+
     def test_state_does_not_pass_from_module_to_module(self) -> None:
         text = """
             import json, os, sys

@@ -49,7 +49,7 @@ def begin(stdout: int, stderr: int) -> None:
     search_path()
     warning_filters()
     tempfile.tempdir = None
-    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
+    allow_recursion()
 
 
 def signals() -> None:
@@ -139,9 +139,17 @@ def processes() -> None:
 
 
 def search_path() -> None:
-    """Takes away where Ansible's command lies: Python looks for code beside a script, but that is not the module."""
-    sys.path[:] = [path for path in sys.path
-                   if path not in ("", ".") and not os.path.exists(os.path.join(path, "ansible-playbook"))]
+    """Takes away what plugins have added, and the folders of Ansible's command and of this program."""
+    sys.path[:] = _search_path
+
+
+def _first_search_path() -> list[str]:
+    package = os.path.dirname(os.path.realpath(__file__))
+    folders = (os.path.dirname(package), os.path.dirname(os.path.realpath(sys.argv[0])))
+    return [path for path in sys.path if path not in ("", ".") and os.path.realpath(path) not in folders]
+
+
+_search_path = _first_search_path()
 
 
 def warning_filters() -> None:
@@ -183,8 +191,12 @@ def end(code: int) -> int:
     return code
 
 
-def _depth() -> int:
+def allow_recursion() -> None:
+    """Lets what the caller executes nest calls as deeply as in a process of its own."""
     frame, depth = sys._getframe(), 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
-    return depth
+    sys.setrecursionlimit(_recursion_limit + depth)
+
+
+_recursion_limit = sys.getrecursionlimit()
