@@ -48,7 +48,7 @@ def show_task(task: Any) -> Any:
     return {
         "task": text(task.get_name()), "uuid": str(task._uuid), "action": str(task.action), "path": str(task.get_path()),
         "resolved": str(getattr(task, "resolved_action", None)), "role": role and str(role.get_name()),
-        "args": show(task.args), "tags": sorted(show(task.tags)), "when": show(task.when), "no_log": show(task.no_log),
+        "args": show(task.args), "tags": sorted(set(show(task.tags))), "when": show(task.when), "no_log": show(task.no_log),
         "loop": show(task.loop), "environment": show(task.environment), "handler": type(task).__name__,
     }
 
@@ -78,7 +78,7 @@ def show(value: Any, depth: int = 0) -> Any:
         return "<too deep>"
     if isinstance(value, Mapping):
         return {
-            str(key): sorted(show(item)) if key == "tags" and isinstance(item, list) else show(item, depth + 1)
+            str(key): sorted(set(show(item))) if key == "tags" and isinstance(item, list) else show(item, depth + 1)
             for key, item in value.items()
         }
     if isinstance(value, (set, frozenset)):
