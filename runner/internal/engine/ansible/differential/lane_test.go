@@ -103,6 +103,12 @@ func (l *lane) empty(t *testing.T, p project) {
 			t.Fatal(err)
 		}
 	}
+	caches, _ := filepath.Glob(l.path("work/tmp/*")) // of clients: what the cluster serves
+	for _, path := range caches {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p.write(t, l.path("content"))
 }
 
