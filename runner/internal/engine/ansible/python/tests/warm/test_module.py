@@ -238,6 +238,11 @@ class ModuleTest(unittest.TestCase):
         answer = self.run_module(text)
         self.assertEqual((answer.code, answer.stderr), (alone.returncode, alone.stderr))
 
+    def test_interpreter_by_the_name_that_it_was_asked_for(self) -> None:
+        payload = self.payload("import sys; print(sys.executable); sys.exit(0)")
+        payload.shebang = "#!/opt/bin/python"
+        self.assertEqual(fork.execute(payload, FakeAdapter(), self.folder).stdout, b"/opt/bin/python\n")
+
     def test_limit_of_recursion_shows_as_that_of_a_process_of_its_own(self) -> None:
         answer = self.run_module("""
             import sys

@@ -65,6 +65,8 @@ def _execute(payload: Payload, adapter: Adapter, earlier: BaseException | None) 
     """Runs the code and returns the exit code; what the code did not handle is reported."""
     main = _main_module(payload)
     sys.argv = [payload.source.path]
+    if payload.shebang.startswith("#!/"):  # which may be another name of this Python
+        sys.executable = payload.shebang[len("#!"):].strip()
     try:
         try:
             assert payload.source.code is not None
