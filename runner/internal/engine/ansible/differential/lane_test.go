@@ -128,6 +128,8 @@ func (l *lane) environ(without []string) []string {
 		"ANSIBLE_CALLBACK_PLUGINS": recorderDir(l.t),
 		// Outside of what is wiped after a run, so that what tasks leave behind can be seen.
 		"ANSIBLE_REMOTE_TMP": l.path("remote"),
+		// By default it is that of the user's entry among the accounts, which has another home.
+		"ANSIBLE_ASYNC_DIR": filepath.Join(l.path("home"), ".ansible_async"),
 	}
 	maps.Copy(env, l.core.env)
 	var entries []string
