@@ -1,7 +1,9 @@
 package differential
 
 import (
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +20,10 @@ import (
 type setting struct {
 	Name string            `json:"name"`
 	Env  map[string]string `json:"env"` // how the environment gives it
-	// Ini is how a configuration file gives it, by section and key. Settings with one Group are given together.
-	Ini   map[string]map[string]any `json:"ini"`
-	Group int                       `json:"group"`
+	// Ini is how a configuration file gives it, by section and key.
+	Ini map[string]map[string]any `json:"ini"`
+	// Group is the number of settings that do not hide each other and are given together; zero if it is given alone only.
+	Group int `json:"group"`
 	// Play, Args and Verbosity say what shows it.
 	Play      string `json:"play"`
 	Args      string `json:"args"`
@@ -58,33 +61,55 @@ func readSettings(t *testing.T) (project, []setting) {
 	return p, list.Settings
 }
 
+// thorough asks for each setting alone, which takes many zygotes, beside those that are given together.
+var thorough = flag.Bool("thorough", false, "give each of Ansible's settings alone, too")
+
 func TestSettings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes minutes")
 	}
 	free := newLanes(t)
 	p, settings := readSettings(t)
-	var without baselines
-	for _, s := range settings {
-		t.Run(s.Name+"/environment", func(t *testing.T) {
+	compare := func(name string, one project) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := <-free
 			defer func() { free <- l }()
-			one := p.with(s.step(s.Env))
-			direct := l.compare(t, one, nil)
-			if !s.Blind && len(differences(direct[0], without.of(t, l, p.with(s.step(nil))), false)) == 0 {
-				t.Error("the setting shows nothing")
-			}
+			l.compare(t, one, nil)
 		})
 	}
 	for group, together := range groups(settings) {
-		t.Run("file/"+group, func(t *testing.T) {
+		if len(together) == 1 && !*thorough {
+			continue
+		}
+		if file := configuration(together); len(file.Data) > 0 {
+			one := p.with(together[0].step(map[string]string{"ANSIBLE_CONFIG": "{content}/ansible.cfg"}))
+			one.files = append(slices.Clone(one.files), file)
+			compare(fmt.Sprint("file/", group), one)
+		}
+		if len(together) > 1 {
+			compare(fmt.Sprint("environment/", group), p.with(together[0].step(environment(together))))
+		}
+	}
+}
+
+// TestEachSetting also fails if a setting shows nothing, which would prove nothing.
+func TestEachSetting(t *testing.T) {
+	if !*thorough {
+		t.Skip("takes minutes; -thorough asks for it")
+	}
+	free := newLanes(t)
+	p, settings := readSettings(t)
+	var without baselines
+	for _, s := range settings {
+		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			l := <-free
 			defer func() { free <- l }()
-			one := p.with(together[0].step(map[string]string{"ANSIBLE_CONFIG": "{content}/ansible.cfg"}))
-			one.files = append(slices.Clone(one.files), configuration(together))
-			l.compare(t, one, nil)
+			direct := l.compare(t, p.with(s.step(s.Env)), nil)
+			if !s.Blind && len(differences(direct[0], without.of(t, l, p.with(s.step(nil))), false)) == 0 {
+				t.Error("the setting shows nothing")
+			}
 		})
 	}
 }
@@ -116,19 +141,27 @@ func (b *baselines) of(t *testing.T, l *lane, p project) record {
 	return b.known[key]
 }
 
-// groups returns the settings that are given by one file.
-func groups(settings []setting) map[string][]setting {
-	found := map[string][]setting{}
+// groups returns the settings that are given together.
+func groups(settings []setting) map[int][]setting {
+	found := map[int][]setting{}
 	for _, s := range settings {
-		if s.Ini != nil {
-			group := fmt.Sprint(s.Group)
-			found[group] = append(found[group], s)
+		if s.Group != 0 {
+			found[s.Group] = append(found[s.Group], s)
 		}
 	}
 	return found
 }
 
-// configuration is the file that gives settings.
+// environment is what gives settings.
+func environment(settings []setting) map[string]string {
+	env := map[string]string{}
+	for _, s := range settings {
+		maps.Copy(env, s.Env)
+	}
+	return env
+}
+
+// configuration is the file that gives settings; empty if none can be given in that way.
 func configuration(settings []setting) file {
 	sections := map[string][]string{}
 	for _, s := range settings {
