@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // against is the executor that is compared with direct. With direct itself, what differs is noise of this test.
@@ -128,7 +130,7 @@ func (p project) differs() (names, always []string) {
 	return names, always
 }
 
-// TestAllowedDifferences: what may differ is what some project shows, and nothing else is named.
+// TestAllowedDifferences: what may differ is what some project shows and what users are told, and nothing else is named.
 func TestAllowedDifferences(t *testing.T) {
 	shown := map[string]bool{}
 	for _, p := range readProjects(t) {
@@ -138,6 +140,15 @@ func TestAllowedDifferences(t *testing.T) {
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(allowed)), slices.Sorted(maps.Keys(shown))); diff != "" {
 		t.Errorf("differences (-allowed +named by projects):\n%s", diff)
+	}
+	text, err := os.ReadFile(filepath.Join(testkit.RepoRoot(), "docs", "warm-ansible.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range allowed {
+		if !strings.Contains(string(text), "\n| "+name+" | ") {
+			t.Errorf("%q is not in the documentation", name)
+		}
 	}
 }
 

@@ -99,11 +99,11 @@ def _output(fd: int, encoding: str, errors: str, by_line: bool = False) -> io.Te
     return _named("<stdout>" if fd == 1 else "<stderr>", stream)
 
 
-def _named(name: str, stream: Any) -> io.TextIOWrapper:
+def _named(name: str, stream: Any) -> Any:
     """Gives a stream the names that Python gives those that it starts with."""
     getattr(stream.buffer, "raw", stream.buffer).name = name
     stream.mode = "r" if name == "<stdin>" else "w"
-    return stream  # type: ignore[no-any-return]
+    return stream
 
 
 def _encoding() -> tuple[str, str]:
