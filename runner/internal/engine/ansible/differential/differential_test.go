@@ -52,7 +52,7 @@ func (l *lane) compare(t *testing.T, p project, tasks *taskIDs) []record {
 		}
 		if *against == string(ansible.Warm) {
 			s.checkPath(t, i, other[i].result)
-			if got, want := p.paths(other[i].result.Modules), p.paths(s.Modules); got != want && !s.AnyCode {
+			if got, want := p.paths(other[i].result.Modules), p.paths(s.Modules); got != want && !s.AnyCode && s.Cancel == "" {
 				t.Errorf("run %d: modules were executed %s, want %s", i+1, got, want)
 			}
 		}

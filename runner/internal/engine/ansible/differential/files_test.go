@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +16,9 @@ import (
 
 // maxText is up to which size the content of a file is compared as text, in which variants are replaced.
 const maxText = 64 << 10
+
+// holdsTimes matches the paths of files that hold times: compiled Python, and what modules are packed into.
+var holdsTimes = regexp.MustCompile(`\.pyc$|/AnsiballZ_|/async_wrapper\.py$|_payload\.zip$`)
 
 // files describes all files of the lane, by path: those of the project and of home, the temporary ones, and those of the
 // workspace but for the engine's own.
@@ -61,8 +65,8 @@ func describe(path string, entry fs.DirEntry) (string, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(path)
 		return text + " -> " + target, err
-	case !info.Mode().IsRegular() || strings.HasSuffix(path, ".pyc") || strings.Contains(path, "/AnsiballZ_"):
-		return text, nil // the latter two hold times
+	case !info.Mode().IsRegular() || holdsTimes.MatchString(path):
+		return text, nil
 	}
 	content, err := os.ReadFile(path)
 	if err == nil && len(content) <= maxText && utf8.Valid(content) {

@@ -95,6 +95,9 @@ func (n *normalizer) value(key string, value any) any {
 		}
 	case map[string]any:
 		fields := make(map[string]any, len(v))
+		if v["squashed"] != nil { // a loop_control, for which each worker makes an id: those of two may be alike
+			delete(v, "uuid")
+		}
 		for _, name := range slices.Sorted(maps.Keys(v)) { // ids are numbered in this order
 			fields[n.text(name)] = n.value(name, v[name])
 		}
