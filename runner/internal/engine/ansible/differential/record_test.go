@@ -63,7 +63,8 @@ func (l *lane) engineEvents(t *testing.T, job engine.Job) (events []any) {
 			t.Fatal(err)
 		}
 		event := decodeEvent(t, line)
-		delete(event, "counter")
+		delete(event, "counter") // the order tells
+		delete(event, "uuid")    // each has one of its own
 		events = append(events, event)
 	}
 	return events
