@@ -21,6 +21,10 @@ import (
 // against is the executor that is compared with direct. With direct itself, what differs is noise of this test.
 var against = flag.String("against", "warm", "executor to compare with direct")
 
+// thorough asks for what takes too long for every change: projects that are about what zygotes and forks have least to do with,
+// and each setting alone beside those that are given together.
+var thorough = flag.Bool("thorough", false, "leave nothing out")
+
 // lanes is how many projects are run at a time.
 const lanes = 2
 
@@ -32,6 +36,9 @@ func TestProjects(t *testing.T) {
 	projects := readProjects(t)
 	var tasks taskIDs
 	for _, p := range projects {
+		if p.Thorough && !*thorough {
+			continue
+		}
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			l := <-free

@@ -36,6 +36,8 @@ type how struct {
 	Cluster bool `json:"cluster"`
 	// Web asks for a web server, whose address is in the variable web.
 	Web bool `json:"web"`
+	// Thorough projects are left out unless -thorough asks for them.
+	Thorough bool `json:"thorough"`
 	// Links are symbolic links, by name, to files outside of the project.
 	Links map[string]string `json:"links"`
 	// Programs are files that are made executable.

@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -60,9 +59,6 @@ func readSettings(t *testing.T) (project, []setting) {
 	}
 	return p, list.Settings
 }
-
-// thorough asks for each setting alone, which takes many zygotes, beside those that are given together.
-var thorough = flag.Bool("thorough", false, "give each of Ansible's settings alone, too")
 
 func TestSettings(t *testing.T) {
 	if testing.Short() {
