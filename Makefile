@@ -80,7 +80,7 @@ test-unit: ## Run the tests that need no control plane
 differential: export CHARTBOOK_TEST_ANSIBLE = $(if $(ANSIBLE),$(abspath $(ANSIBLE)))
 differential: localcluster ## Compare the executor warm with direct, on an ansible-core of your own (ANSIBLE=directory)
 	go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential -thorough
-	go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential -run TestProjects -against direct
+	go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential -run TestProjects -thorough -against direct
 
 .PHONY: bench
 bench: setup build localcluster ## Measure what runs cost, for each executor (BENCHFLAGS=--quick: one small round)
