@@ -49,6 +49,9 @@ var generation = regexp.MustCompile(`^(<\w+> )?\d{6,}$`)
 
 var uuidPattern = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
+// uuidNumber matches what takes the place of ids.
+var uuidNumber = regexp.MustCompile(`<uuid \d+>`)
+
 // normalizer replaces what differs between any two runs.
 type normalizer struct {
 	constants map[string]string
