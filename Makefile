@@ -76,6 +76,14 @@ run: setup build ## Run the operator over watches.yaml on the current context of
 test-unit: ## Run the tests that need no control plane
 	go test -short ./...
 
+# ANSIBLE is a directory with bin/ansible-playbook: a virtual environment or a checkout. Without it, the one on the path is used.
+# The second run compares direct with itself: what differs there is noise, and no fault of warm.
+.PHONY: differential
+differential: export CHARTBOOK_TEST_ANSIBLE = $(if $(ANSIBLE),$(abspath $(ANSIBLE)))
+differential: localcluster ## Compare the executor warm with direct, on an ansible-core of your own (ANSIBLE=directory)
+	go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential -thorough
+	go test -count=1 -timeout 60m ./runner/internal/engine/ansible/differential -run TestProjects -thorough -against direct
+
 .PHONY: bench
 bench: setup build localcluster ## Measure what runs cost, for each executor (BENCHFLAGS=--quick: one small round)
 	@go build -o bin/bench ./cmd/bench

@@ -48,9 +48,10 @@ var allowed = map[string][]string{
 		"runner/internal/observe", "runner/internal/journal", "runner/internal/once", "runner/internal/redact", "runner/internal/budget", "runner/internal/fieldpath",
 		"runner/internal/condition", "runner/watches",
 	},
-	"runner/internal/usermetrics":     {"runner/internal/engine"},
-	"runner/internal/testkit":         {},
-	"runner/internal/testkit/kubectl": {},
+	"runner/internal/usermetrics":                 {"runner/internal/engine"},
+	"runner/internal/testkit":                     {},
+	"runner/internal/testkit/kubectl":             {},
+	"runner/internal/engine/ansible/differential": {},
 	"runner": {
 		"runner/watches", "runner/internal/controller", "runner/internal/engine", "runner/internal/engine/ansible",
 		"runner/internal/engine/ansible/warm",

@@ -57,7 +57,7 @@ func openShared() {
 		shared.workspace, err = OpenWorkspace(filepath.Join(dir, "workspace"), 0)
 	}
 	if shared.err = err; err == nil {
-		shared.pool = warm.New(patient(shared.workspace.poolConfig(nil)))
+		shared.pool = warm.New(patient(shared.workspace.PoolConfig(nil)))
 	}
 }
 
@@ -103,7 +103,7 @@ func (b *bench) zygotes() *warm.Pool {
 // ownZygotes gives the bench a pool of its own.
 func (b *bench) ownZygotes(configure func(*warm.Config)) {
 	b.t.Helper()
-	cfg := patient(b.workspace.poolConfig(b.notices.add))
+	cfg := patient(b.workspace.PoolConfig(b.notices.add))
 	if configure != nil {
 		configure(&cfg)
 	}

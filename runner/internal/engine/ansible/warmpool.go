@@ -36,10 +36,11 @@ func (w *Workspace) zygoteMarks() []string {
 // NewPool returns a pool of zygotes that keep their files in the workspace; notify is told what it does, see [warm.Config].
 // It has to be closed before the workspace, and after the runs.
 func (w *Workspace) NewPool(notify func(warm.Notice)) *warm.Pool {
-	return warm.New(w.poolConfig(notify))
+	return warm.New(w.PoolConfig(notify))
 }
 
-func (w *Workspace) poolConfig(notify func(warm.Notice)) warm.Config {
+// PoolConfig is how the pool of the workspace works, for those who want one that works otherwise.
+func (w *Workspace) PoolConfig(notify func(warm.Notice)) warm.Config {
 	return warm.Config{
 		Script: filepath.Join(w.plugins, "warm", "start.py"),
 		Dir:    w.zygotesDir(),

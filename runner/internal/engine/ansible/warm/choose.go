@@ -4,11 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 )
-
-// minIdle is how long a zygote has to have been without runs before it makes room for another one.
-const minIdle = 10 * time.Second
 
 // take returns a zygote for a run, which has to be given back. It waits for one that is being started as long as patience
 // lasts.
@@ -126,7 +122,7 @@ func (p *Pool) active() (count int) {
 // longestIdle returns the zygote without runs that was used least recently, nil if all were used just now.
 func (p *Pool) longestIdle() (idle *zygote) {
 	for _, z := range p.zygotes {
-		if z.state == working && z.running == 0 && p.cfg.Clock.Since(z.used) >= minIdle && (idle == nil || z.used.Before(idle.used)) {
+		if z.state == working && z.running == 0 && p.cfg.Clock.Since(z.used) >= p.cfg.MinIdle && (idle == nil || z.used.Before(idle.used)) {
 			idle = z
 		}
 	}

@@ -168,7 +168,7 @@ func TestZygotesAreFew(t *testing.T) {
 	_, err := b.pool.Run(t.Context(), b.request("true").with("CONSULTED=3"))
 	unavailable(t, err, TooMany, "")
 	b.pool.Ahead(b.request("true").with("CONSULTED=3"))
-	clk.shift(minIdle)
+	clk.shift(10 * time.Second)
 	run("1") // so that 2 has been idle for longest
 	b.pool.Ahead(b.request("true").with("CONSULTED=3"))
 	run("3")

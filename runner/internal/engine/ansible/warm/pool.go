@@ -27,6 +27,8 @@ type Config struct {
 
 	// Limit is how many zygotes there are at most, those that only finish runs left out. Default 4.
 	Limit int
+	// MinIdle is how long a zygote has to have been without runs before it makes room for another one. Default 10 s.
+	MinIdle time.Duration
 	// MaxRuns is how many runs a zygote forks. Default 2000.
 	MaxRuns int
 	// MaxResident is how much memory a zygote may take, in bytes; one that was born large may take twice its size.
@@ -50,6 +52,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	set(&c.Limit, 4)
+	set(&c.MinIdle, 10*time.Second)
 	set(&c.MaxRuns, 2000)
 	set(&c.MaxResident, 256<<20)
 	set(&c.Patience, 3*time.Second)
@@ -100,6 +103,8 @@ type Request struct {
 	// Stop says how long it may take to end, and Drain how long output is read after its end; as for [process.Spec].
 	Stop  process.Ladder
 	Drain time.Duration
+
+	test bool // it is the zygote's own
 }
 
 // End is how a run ended.

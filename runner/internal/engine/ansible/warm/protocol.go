@@ -76,6 +76,8 @@ type task struct {
 	Dir  text            `json:"cwd"`
 	// Descriptors are the numbers that the extra descriptors get.
 	Descriptors []int `json:"fds"`
+	// Test says that users' callbacks and log are not to hear of it.
+	Test bool `json:"test,omitempty"`
 	// Files are contents by path, which is UTF-8.
 	Files map[string]text `json:"files,omitempty"`
 }

@@ -41,7 +41,7 @@ func taskOf(r Request) task {
 	env[markName] = r.Mark[len(markName)+1:]
 	t := task{
 		Argv: texts(append([]string{"ansible-playbook"}, r.Args...)), Env: textMap(env), Dir: text(r.Dir), Descriptors: []int{},
-		Files: textMap(r.Files),
+		Files: textMap(r.Files), Test: r.test,
 	}
 	for i := range r.Extra {
 		t.Descriptors = append(t.Descriptors, firstExtra+i)

@@ -15,6 +15,11 @@ PROBE = """
 import os, signal, subprocess, sys, tempfile, threading
 from ansible import constants
 from ansible.plugins.lookup import LookupBase
+def depth(n=0):
+    try:
+        return depth(n + 1)
+    except RecursionError:
+        return n
 class LookupModule(LookupBase):
     def run(self, terms, variables=None, **kwargs):
         return [str(eval(terms[0]))]
@@ -51,6 +56,7 @@ class SettingsTest(Case):
             probe("umask", "[line for line in open('/proc/self/status') if line.startswith('Umask')]"),
             probe("directory", "os.getcwd()"),
             probe("path", "sys.path"),
+            probe("recursion", "depth()"),
             probe("argv", "sys.argv"),
             probe("main", "(sys.modules['__main__'].__file__, 'chartbook' in str(vars(sys.modules['__main__'])))"),
             probe("collections", "sorted(n for n in sys.modules if n.startswith('ansible_collections'))"),

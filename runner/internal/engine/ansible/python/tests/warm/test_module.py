@@ -226,6 +226,33 @@ class ModuleTest(unittest.TestCase):
             """)
         self.assertEqual(answer.stdout, b"deep\n", answer.stderr[-300:])
 
+    def test_search_path_of_the_worker_is_not_that_of_the_module(self) -> None:
+        sys.path.insert(0, "/of/the/worker")
+        self.addCleanup(sys.path.remove, "/of/the/worker")
+        answer = self.run_module("import sys; print('/of/the/worker' in sys.path, len(sys.path) > 1); sys.exit(0)")
+        self.assertEqual(answer.stdout, b"False True\n", answer)
+
+    def test_closed_output_is_told_as_python_tells_it(self) -> None:
+        text = "import os, sys; print('x'); os.close(1); sys.exit(3)"
+        alone = subprocess.run([sys.executable, "-c", text], capture_output=True, check=False)
+        answer = self.run_module(text)
+        self.assertEqual((answer.code, answer.stderr), (alone.returncode, alone.stderr))
+
+    def test_interpreter_by_the_name_that_it_was_asked_for(self) -> None:
+        payload = self.payload("import sys; print(sys.executable); sys.exit(0)")
+        payload.shebang = "#!/opt/bin/python"
+        self.assertEqual(fork.execute(payload, FakeAdapter(), self.folder).stdout, b"/opt/bin/python\n")
+
+    def test_limit_of_recursion_shows_as_that_of_a_process_of_its_own(self) -> None:
+        answer = self.run_module("""
+            import sys
+            print(sys.getrecursionlimit())
+            sys.setrecursionlimit(500)
+            print(sys.getrecursionlimit())
+            sys.exit(0)
+            """)
+        self.assertEqual(answer.stdout, b"1000\n500\n", answer)
+
     def test_state_does_not_pass_from_module_to_module(self) -> None:
         text = """
             import json, os, sys

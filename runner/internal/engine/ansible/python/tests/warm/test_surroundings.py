@@ -72,6 +72,10 @@ class StartTest(Case):
                 self.assertEqual(zygote.failed["reason"], "locale")
                 self.assertEqual(zygote.failed["message"], " ".join((plain.stdout + plain.stderr).split()))
 
+    def test_warnings_of_python_that_runs_would_not_give(self) -> None:
+        zygote = self.start(PYTHONWARNINGS="always")
+        self.assertEqual(zygote.failed.get("reason"), "python_warnings", zygote.ready)
+
     def test_settings_that_are_refused(self) -> None:
         settings = self.scene.write("bad.cfg", "[defaults]\nforks = many\n")
         plain = self.scene.plain("--version", ANSIBLE_CONFIG=settings)

@@ -8,7 +8,7 @@ import site
 import sys
 from typing import Any, Iterable, Mapping
 
-from chartbook_warm import imports, source
+from chartbook_warm import first, imports, source
 from chartbook_warm.adapters.base import Adapter
 from chartbook_warm.payload import Payload
 from chartbook_warm.place import Place
@@ -60,7 +60,7 @@ class Eligibility:
             raise Ineligible("debugger")
         _check_file_limit(action, used)
         shebang = self._shebang(action, module, used)
-        return Payload(name, module, fqn, shebang, shells, environment)
+        return Payload(name, first.version(fqn, module), fqn, shebang, shells, environment)
 
     def _check_place(self, action: Any, wrap_async: bool) -> tuple[str, str]:
         """Returns the shells that would run the module."""

@@ -49,7 +49,7 @@ def begin(stdout: int, stderr: int) -> None:
     search_path()
     warning_filters()
     tempfile.tempdir = None
-    sys.setrecursionlimit(sys.getrecursionlimit() + _depth())
+    allow_recursion()
 
 
 def signals() -> None:
@@ -67,9 +67,10 @@ def signals() -> None:
 
 
 def descriptors(stdout: int, stderr: int) -> None:
-    """Leaves three descriptors open: nothing to read, and two to write to."""
-    null = os.open(os.devnull, os.O_RDONLY)
-    for fd, number in ((stdout, 1), (stderr, 2), (null, 0)):
+    """Leaves three descriptors open: a pipe with nothing to read, and two to write to."""
+    empty, end = os.pipe()
+    os.close(end)
+    for fd, number in ((stdout, 1), (stderr, 2), (empty, 0)):
         os.dup2(fd, number)
     for name in os.listdir("/proc/self/fd"):
         if int(name) > 2:
@@ -83,8 +84,8 @@ def streams() -> None:
     """Makes new standard streams, because those of the parent may hold text that it has not written yet."""
     _kept.extend((sys.stdin, sys.stdout, sys.stderr, sys.__stdin__, sys.__stdout__, sys.__stderr__))
     encoding, errors = _encoding()
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(
-        io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors)
+    sys.stdin = sys.__stdin__ = _named("<stdin>", io.TextIOWrapper(
+        io.BufferedReader(io.FileIO(0, closefd=False)), encoding, errors))
     sys.stdout = sys.__stdout__ = _output(1, encoding, errors)
     sys.stderr = sys.__stderr__ = _output(2, encoding, "backslashreplace", by_line=True)
 
@@ -92,8 +93,17 @@ def streams() -> None:
 def _output(fd: int, encoding: str, errors: str, by_line: bool = False) -> io.TextIOWrapper:
     raw = io.FileIO(fd, "w", closefd=False)
     if os.environ.get("PYTHONUNBUFFERED"):
-        return io.TextIOWrapper(raw, encoding, errors, "\n", write_through=True)
-    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, "\n", line_buffering=by_line)
+        stream = io.TextIOWrapper(raw, encoding, errors, "\n", write_through=True)
+    else:
+        stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding, errors, "\n", line_buffering=by_line)
+    return _named("<stdout>" if fd == 1 else "<stderr>", stream)
+
+
+def _named(name: str, stream: Any) -> Any:
+    """Gives a stream the names that Python gives those that it starts with."""
+    getattr(stream.buffer, "raw", stream.buffer).name = name
+    stream.mode = "r" if name == "<stdin>" else "w"
+    return stream
 
 
 def _encoding() -> tuple[str, str]:
@@ -139,9 +149,17 @@ def processes() -> None:
 
 
 def search_path() -> None:
-    """Takes away where Ansible's command lies: Python looks for code beside a script, but that is not the module."""
-    sys.path[:] = [path for path in sys.path
-                   if path not in ("", ".") and not os.path.exists(os.path.join(path, "ansible-playbook"))]
+    """Takes away what plugins have added, and the folders of Ansible's command and of this program."""
+    sys.path[:] = _search_path
+
+
+def _first_search_path() -> list[str]:
+    package = os.path.dirname(os.path.realpath(__file__))
+    folders = (os.path.dirname(package), os.path.dirname(os.path.realpath(sys.argv[0])))
+    return [path for path in sys.path if path not in ("", ".") and os.path.realpath(path) not in folders]
+
+
+_search_path = _first_search_path()
 
 
 def warning_filters() -> None:
@@ -178,13 +196,22 @@ def end(code: int) -> int:
         try:
             if stream is not None and not stream.closed:
                 stream.flush()
-        except (OSError, ValueError):
-            code = code or 120  # as Python has it
+        except (OSError, ValueError) as error:
+            code = 120  # as Python has it
+            if stream is sys.stdout:
+                print(f"Exception ignored in: {stream!r}\n{type(error).__name__}: {error}", file=sys.stderr)
     return code
 
 
-def _depth() -> int:
+_get_limit, _set_limit = sys.getrecursionlimit, sys.setrecursionlimit
+_recursion_limit = _get_limit()
+
+
+def allow_recursion() -> None:
+    """Lets what the caller executes nest calls as deeply as in a process of its own, and makes nothing of it known."""
     frame, depth = sys._getframe(), 0
     while frame is not None:
         frame, depth = frame.f_back, depth + 1  # type: ignore[assignment]
-    return depth
+    sys.getrecursionlimit = lambda: _get_limit() - depth
+    sys.setrecursionlimit = lambda limit, /: _set_limit(limit + depth)
+    sys.setrecursionlimit(_recursion_limit)

@@ -65,6 +65,8 @@ def _execute(payload: Payload, adapter: Adapter, earlier: BaseException | None) 
     """Runs the code and returns the exit code; what the code did not handle is reported."""
     main = _main_module(payload)
     sys.argv = [payload.source.path]
+    if payload.shebang.startswith("#!/"):  # which may be another name of this Python
+        sys.executable = payload.shebang[len("#!"):].strip()
     try:
         try:
             assert payload.source.code is not None
@@ -78,13 +80,27 @@ def _execute(payload: Payload, adapter: Adapter, earlier: BaseException | None) 
         return _exit_code(end)
     except KeyboardInterrupt as error:
         _strip(error, payload.source.path, earlier)
-        sys.excepthook(type(error), error, error.__traceback__)
+        _uncaught(error)
         fresh.end(1)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     except BaseException as error:  # pylint: disable=broad-except
         _strip(error, payload.source.path, earlier)
+        return _uncaught(error)
+    return 1
+
+
+def _uncaught(error: BaseException) -> int:
+    """Hands an exception to the hook for those that nobody handles, which may be the module's own, and returns the exit code."""
+    try:
         sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit as end:
+        return _exit_code(end)
+    except BaseException as fault:  # pylint: disable=broad-except
+        print("Error in sys.excepthook:", file=sys.stderr)
+        sys.__excepthook__(type(fault), fault, fault.__traceback__)
+        print("\nOriginal exception was:", file=sys.stderr)
+        sys.__excepthook__(type(error), error, error.__traceback__)
     return 1
 
 

@@ -7,6 +7,8 @@ import os
 import sys
 import types
 
+from . import fresh
+
 
 class NotPlain(Exception):
     """The program does more than to import and to call ansible-core."""
@@ -45,6 +47,7 @@ class Program:
         main.__file__ = self.path
         sys.modules["__main__"] = main
         sys.argv = [self.path, *argv]
+        fresh.allow_recursion()
         exec(self._code, main.__dict__)  # pylint: disable=exec-used
 
     def print_exception(self, error: BaseException) -> None:

@@ -52,6 +52,14 @@ def load(path: str) -> Source:
     return source
 
 
+def compiled(path: str, text: bytes) -> Source:
+    """Returns a version of a module file that may not be the one that is there."""
+    try:
+        return Source(path, text, compile(text, path, "exec", dont_inherit=True))
+    except (SyntaxError, ValueError):
+        return Source(path, text, None)
+
+
 def _compile(path: str, text: bytes) -> types.CodeType | None:
     loader = _Loader("chartbook_module", path)
     try:

@@ -45,6 +45,8 @@ class Zygote:
 
     def start(self) -> Template:
         """Imports everything. Raises Failed."""
+        if sys.warnoptions:
+            raise Failed("python_warnings", "what is imported ahead would give its warnings here, not in runs")
         os.chdir(os.path.dirname(os.path.abspath(__file__)))  # a directory without settings for Ansible
         try:
             mark = system.Mark("CHARTBOOK_RUN")
