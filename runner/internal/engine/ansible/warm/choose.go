@@ -129,19 +129,15 @@ func (p *Pool) longestIdle() (idle *zygote) {
 	return idle
 }
 
-// outdated gives a zygote back that must not serve any more runs, since a file has changed. One that changes all the time
-// must not have a zygote started for each run.
+// outdated gives a zygote back that must not serve any more runs, since a file has changed. To start another one costs less
+// than a direct run, even if files change all the time.
 func (p *Pool) outdated(z *zygote, file string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	z.running--
-	if z.state != working {
-		return
-	}
-	p.drain(z)
-	p.cfg.Notify(Notice{What: Retired, PID: z.pid, Detail: "file " + file + " has changed"})
-	if now := p.cfg.Clock.Now(); now.Sub(z.begun) < goodLife {
-		p.trouble.add(z.need.key(), now, &UnavailableError{StartFailed, fmt.Errorf("its zygote was outdated at once: %s has changed", file)})
+	if z.state == working {
+		p.drain(z)
+		p.cfg.Notify(Notice{What: Retired, PID: z.pid, Detail: "file " + file + " has changed"})
 	}
 }
 

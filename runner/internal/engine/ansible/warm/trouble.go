@@ -20,7 +20,7 @@ const (
 	firstPause = time.Second
 	// longPause is how long none is started after the last.
 	longPause = 10 * time.Minute
-	// goodLife is how long a zygote has to live for its end not to count as a failed start.
+	// goodLife is how long a zygote has to live for its death not to count as a failed start.
 	goodLife = time.Minute
 )
 
