@@ -117,6 +117,7 @@ func TestCancelEndsTheRun(t *testing.T) {
 
 // Covers UP B8.
 func TestKilledOperatorResumesWhatWasInterrupted(t *testing.T) {
+	t.Parallel()
 	for _, executor := range []string{"direct", "warm"} {
 		t.Run(executor, func(t *testing.T) {
 			t.Parallel()

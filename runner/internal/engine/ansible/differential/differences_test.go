@@ -18,17 +18,17 @@ var allowed = map[string]difference{
 	"temporary directory": {
 		why: "no temporary directory is made to put a module into, as with pipelining, nor do commands for that show at -vvv",
 		forget: func(r *record) {
-			r.drop("beside")
-			r.replace(moduleCommands, "")
+			drop(r, "beside")
+			replace(r, moduleCommands, "")
 		},
 	},
 	"traceback": {
 		why:    "the traceback of a module lacks the frames of the wrapper that it is not wrapped in",
-		forget: func(r *record) { r.each(withoutFrames) },
+		forget: func(r *record) { each(r, withoutFrames) },
 	},
 	"imported": {
 		why:    "more Python modules are imported than the Ansible module has asked for",
-		forget: func(r *record) { r.drop("imported") },
+		forget: func(r *record) { drop(r, "imported") },
 	},
 	"payload": {
 		why: "a module that is killed leaves no payload behind, since it has none",
@@ -44,9 +44,9 @@ var allowed = map[string]difference{
 				name, _ := fields["event"].(string)
 				return strings.HasSuffix(name, "runner_on_async_poll") || strings.HasSuffix(name, "runner_retry")
 			})
-			r.drop("attempts")
-			r.replace(uuidNumber, "<uuid>") // those of polls have been numbered, too
-			r.replace(pollLines, "")
+			drop(r, "attempts")
+			replace(r, uuidNumber, "<uuid>") // those of polls have been numbered, too
+			replace(r, pollLines, "")
 		},
 	},
 }
@@ -67,12 +67,12 @@ func withoutFrames(text string) string {
 	return tracebackFrames.ReplaceAllString(text, "<frames>\n")
 }
 
-// replace replaces what matches in all texts.
-func (r *record) replace(pattern *regexp.Regexp, by string) {
-	r.each(func(text string) string { return pattern.ReplaceAllString(text, by) })
+// replace replaces what matches in all texts of a record.
+func replace(r *record, pattern *regexp.Regexp, by string) {
+	each(r, func(text string) string { return pattern.ReplaceAllString(text, by) })
 }
 
-func (r *record) each(change func(string) string) {
+func each(r *record, change func(string) string) {
 	r.stdout, r.stderr = change(r.stdout), change(r.stderr)
 	r.result.Message = change(r.result.Message)
 	for i := range r.result.Failures {
@@ -103,12 +103,12 @@ func eachText(value any, change func(string) string) any {
 	return value
 }
 
-// drop removes a field from all events, and from texts that print it.
-func (r *record) drop(field string) {
+// drop removes a field from all events of a record, and from texts that print it.
+func drop(r *record, field string) {
 	for _, event := range r.events {
 		dropField(event, field)
 	}
-	r.replace(regexp.MustCompile(`"`+regexp.QuoteMeta(field)+`": ("[^"]*"|\[[^\]]*\]|[\w.]+),?\s*`), "")
+	replace(r, regexp.MustCompile(`"`+regexp.QuoteMeta(field)+`": ("[^"]*"|\[[^\]]*\]|[\w.]+),?\s*`), "")
 }
 
 func dropField(value any, field string) {

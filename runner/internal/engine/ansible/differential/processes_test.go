@@ -2,6 +2,7 @@ package differential
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ func endProcesses(t *testing.T, id string) []string {
 	var lines []string
 	for pid, line := range left {
 		lines = append(lines, line)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && err != syscall.ESRCH { //nolint:errorlint // it is one
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			t.Errorf("end process %d that a run left: %v", pid, err)
 		}
 	}

@@ -171,7 +171,7 @@ func differences(a, b record, unordered bool) map[string]string {
 // holds what was printed in between, which is left out; ids, which are numbered in the order of their appearance, are all alike.
 func (r record) ordered() record {
 	r = r.without(nil)
-	r.replace(uuidNumber, "<uuid>")
+	replace(&r, uuidNumber, "<uuid>")
 	for _, event := range r.events {
 		if fields, ok := event.(map[string]any); ok {
 			delete(fields, "stdout")
