@@ -73,6 +73,8 @@ const (
 	ReasonForbidden        = "Forbidden"        // the API server refused a request
 	ReasonInvalidChart     = "InvalidChart"     // the chart does not load or render
 	ReasonInvalidValues    = "InvalidValues"    // the values do not fit the chart's schema
+	ReasonChartUnavailable = "ChartUnavailable" // the chart could not be fetched from its registry
+	ReasonStoredVersion    = "StoredVersion"    // the chart's CRD lacks a version that objects are stored in
 	ReasonReleaseName      = "InvalidName"      // the name cannot be a release name
 	ReasonReleaseTaken     = "ReleaseTaken"     // another chart owns the release name
 	ReasonReleaseBusy      = "ReleaseBusy"      // another Helm is at work on the release

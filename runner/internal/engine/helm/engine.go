@@ -2,6 +2,7 @@ package helm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -24,8 +25,8 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // Ready returns nil if the chart loads.
-func (e *Engine) Ready(context.Context) error {
-	_, err := e.charts.load()
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.load(ctx)
 	return err
 }
 
@@ -85,7 +86,10 @@ func (r *run) reconcile() engine.Result {
 
 // prepare loads the chart and works out the digest of the inputs.
 func (r *run) prepare() *engine.Result {
-	content, err := r.e.charts.load()
+	content, err := r.e.load(r.ctx)
+	if errors.Is(err, errFetch) {
+		return &engine.Result{Outcome: engine.Transient, Reason: engine.ReasonChartUnavailable, Message: err.Error()}
+	}
 	if err != nil {
 		return refuse(engine.ReasonInvalidChart, err.Error())
 	}
@@ -157,7 +161,7 @@ func (r *run) act(m move, why string) engine.Result {
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
-			r.job.Owner.Name, r.job.Owner.Namespace, why))
+			r.job.Owner.Name, r.namespace, why))
 	default:
 		return r.nothing()
 	}

@@ -23,6 +23,7 @@ type record struct {
 	status   release.Status
 	digest   digest // of the inputs; empty when another tool made the revision
 	owners   []metav1.OwnerReference
+	remote   *remoteOwner // the owner that is in another namespace; nil for none
 	labels   map[string]string
 	modified time.Time // when the record was last written
 }
@@ -38,6 +39,7 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 		version:  version,
 		status:   release.Status(labels["status"]),
 		owners:   secret.GetOwnerReferences(),
+		remote:   readRemoteOwner(secret.GetAnnotations()),
 		labels:   labels,
 		modified: modified(secret),
 	}
@@ -65,6 +67,9 @@ func (r record) controller() *metav1.OwnerReference {
 		if r.owners[i].Controller != nil && *r.owners[i].Controller {
 			return &r.owners[i]
 		}
+	}
+	if r.remote != nil {
+		return &r.remote.OwnerReference
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type store struct {
 
 var _ driver.Driver = (*store)(nil)
 
-func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log func(string, ...any)) (*store, error) {
+func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, namespace string, log func(string, ...any)) (*store, error) {
 	clients, err := clientv1.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for release Secrets: %w", err)
@@ -50,13 +50,13 @@ func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log 
 	}
 	s := &store{
 		ctx:     ctx,
-		secrets: clients.Secrets(owner.Namespace),
-		meta:    metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(owner.Namespace),
+		secrets: clients.Secrets(namespace),
+		meta:    metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace),
 		name:    owner.Name,
 		loaded:  map[int]*release.Release{},
 		stubs:   map[*release.Release]bool{},
 	}
-	s.writer = driver.NewSecrets(ownedSecrets{SecretInterface: s.secrets, owner: owner, before: s.recordOf})
+	s.writer = driver.NewSecrets(ownedSecrets{SecretInterface: s.secrets, owner: owner, namespace: namespace, before: s.recordOf})
 	s.writer.Log = log
 	return s, nil
 }

@@ -13,13 +13,16 @@ func (r *run) upgrade() engine.Result {
 		return *refusal
 	}
 	r.tell.begin("upgrade")
+	if failed := r.prepareCRDs(engine.ActionUpgrade); failed != nil {
+		return *failed
+	}
 	r.takesOver = r.store.history.last().digest == ""
 	before, err := r.clearWay()
 	if err != nil {
 		return r.actionFailed(engine.ActionUpgrade, nil, err)
 	}
 	act := action.NewUpgrade(r.helm)
-	act.Namespace = r.job.Owner.Namespace
+	act.Namespace = r.namespace
 	act.ResetValues = true // else empty values would stand for those of the last revision
 	act.MaxHistory = r.helm.Releases.MaxHistory
 	act.Timeout = r.hookTimeout()
@@ -27,6 +30,7 @@ func (r *run) upgrade() engine.Result {
 	act.DisableHooks = r.options.upgradeNoHooks
 	act.Description = r.options.upgradeDescription
 	act.SkipSchemaValidation = true // done by ready
+	act.TakeOwnership = r.e.cfg.Adopt
 	act.Labels = r.labels()
 	rel, err := act.Run(r.job.Owner.Name, r.content.clone(), cloneMap(r.job.Inputs))
 	if err != nil {
