@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 		"runner/internal/engine/helm", "runner/internal/input", "runner/internal/proxy", "runner/internal/dependents",
 		"runner/internal/observe", "runner/internal/status", "runner/internal/plan", "runner/internal/process",
 		"runner/internal/budget", "runner/internal/fingerprint",
-		"runner/internal/usermetrics", "runner/internal/related", "runner/internal/release", "runner/internal/ocichart",
+		"runner/internal/usermetrics", "runner/internal/related", "runner/internal/release", "runner/internal/ocichart", "runner/internal/redact",
 	},
 	"cmd/chartbook":      {"runner", "runner/watches"},
 	"cmd/demo":           {"cmd/internal/table"},
