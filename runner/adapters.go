@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,13 +64,40 @@ func (s session) found(report proxy.Report) {
 // children lets the controller use the registry of child watches without knowing it.
 type children struct {
 	*dependents.Registry
-	off bool // watchDependentResources: false
+	off   bool   // watchDependentResources: false
+	wakes *wakes // of all watches of one kind
+}
+
+// wakes are what several watches of one kind want to be told. Each of them knows its own resources.
+type wakes struct {
+	mu  sync.Mutex
+	all []func(owner types.NamespacedName, why string)
+}
+
+// add reports whether it was the first.
+func (w *wakes) add(wake func(types.NamespacedName, string)) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, wake)
+	return len(w.all) == 1
+}
+
+func (w *wakes) wake(owner types.NamespacedName, why string) {
+	w.mu.Lock()
+	all := slices.Clone(w.all)
+	w.mu.Unlock()
+	for _, wake := range all {
+		wake(owner, why)
+	}
 }
 
 // OnChange implements [controller.Children].
 func (c children) OnChange(p controller.Primary, wake func(owner types.NamespacedName, why string)) {
 	if c.off {
 		return // the registry watches nothing for a kind that it does not know
+	}
+	if !c.wakes.add(wake) {
+		return // the registry knows the kind
 	}
 	c.AddPrimary(dependents.Primary{
 		GVK:                p.GVK,
@@ -79,7 +107,7 @@ func (c children) OnChange(p controller.Primary, wake func(owner types.Namespace
 		Blacklist:          p.Blacklist,
 		FollowStatus:       p.FollowStatus,
 		Wake: func(owner types.NamespacedName, child engine.Child, why dependents.Why) {
-			wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
+			c.wakes.wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
 		},
 	})
 }

@@ -28,7 +28,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool = made, status.HelmOperator
+	c.Engine, c.Tool, c.Handover = made, status.HelmOperator, made.Forget
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w)

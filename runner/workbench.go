@@ -88,17 +88,18 @@ var (
 
 // watch returns the watch of a resource's kind.
 func (b *Workbench) watch(obj *unstructured.Unstructured) (watches.Watch, error) {
+	why := errNoWatch
 	for _, w := range b.file.Watches {
 		if w.GVK != obj.GroupVersionKind() {
 			continue
 		}
 		selector, err := metav1.LabelSelectorAsSelector(&w.Selector)
-		if err == nil && !selector.Matches(labels.Set(obj.GetLabels())) {
-			return w, &InvalidError{fmt.Errorf("%s %s: %w", obj.GetKind(), obj.GetName(), errUnselected)}
+		if err == nil && selector.Matches(labels.Set(obj.GetLabels())) {
+			return w, nil
 		}
-		return w, nil
+		why = errUnselected
 	}
-	return watches.Watch{}, &InvalidError{fmt.Errorf("%s in %s: %w", obj.GetKind(), obj.GetAPIVersion(), errNoWatch)}
+	return watches.Watch{}, &InvalidError{fmt.Errorf("%s in %s: %w", obj.GetKind(), obj.GetAPIVersion(), why)}
 }
 
 // put puts a resource on the bench: its spec, labels and annotations as they are given, the rest as the cluster has

@@ -6,24 +6,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// checkTwice reports kinds that two watches have.
+// checkTwice reports kinds that two watches have, unless no resource can be both watches': then each is told of the
+// other.
 func (d *decoder) checkTwice(all []Watch) {
-	first := map[schema.GroupVersionKind]Position{}
-	for _, w := range all {
+	earlier := map[schema.GroupVersionKind][]int{}
+	for i := range all {
+		w := &all[i]
 		if w.GVK.Kind == "" || w.GVK.Version == "" {
 			continue
 		}
-		before, twice := first[w.GVK]
-		if !twice {
-			first[w.GVK] = w.Position
-			continue
+		for _, j := range earlier[w.GVK] {
+			before := &all[j]
+			if !exclude(w.Selector, before.Selector) {
+				d.errors.add(Problem{
+					Position: w.Position,
+					Key:      "kind",
+					Message:  describe(w.GVK) + " is watched twice, first at " + before.Position.String(),
+					Hint:     "make it one watch, or give both selectors that exclude each other",
+				})
+				break
+			}
+			w.Siblings = append(w.Siblings, Sibling{Selector: before.Selector, Earlier: true})
+			before.Siblings = append(before.Siblings, Sibling{Selector: w.Selector})
 		}
-		d.errors.add(Problem{
-			Position: w.Position,
-			Key:      "kind",
-			Message:  describe(w.GVK) + " is watched twice, first at " + before.String(),
-			Hint:     "make it one watch",
-		})
+		earlier[w.GVK] = append(earlier[w.GVK], i)
 	}
 }
 

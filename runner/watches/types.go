@@ -97,6 +97,8 @@ type Watch struct {
 	VaultPassword *SecretKey
 	// Env is added to the environment of ansible-playbook.
 	Env map[string]string
+	// Siblings are the watches of the same kind, whose selectors exclude this one's.
+	Siblings []Sibling `json:"-"`
 	// Position is where the entry begins.
 	Position Position
 }
@@ -140,6 +142,12 @@ const (
 	CRDsCreate  CRDs = "Create"  // those that are missing are made
 	CRDsReplace CRDs = "Replace" // they are made, or brought to what the chart has
 )
+
+// Sibling is another watch of the same kind.
+type Sibling struct {
+	Selector metav1.LabelSelector
+	Earlier  bool // it comes before in the file
+}
 
 // ObjectName names an object.
 type ObjectName struct {

@@ -28,6 +28,9 @@ func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 }
 
 func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
+	if d.Rule == "Sibling" && r.Handover != nil {
+		r.Handover(ownerOf(v.obj))
+	}
 	if d.Rule == "DeletedWithoutFinalizer" {
 		r.logOf(v).Info("Resource is terminated, skipping reconciliation")
 	} else {

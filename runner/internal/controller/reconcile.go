@@ -25,6 +25,7 @@ type reconciler struct {
 	Live   client.Reader // reads past the cache
 
 	selector labels.Selector
+	siblings siblings
 	reader   *reader
 	notes    *notes
 	waits    *waits

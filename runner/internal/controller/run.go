@@ -20,6 +20,12 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	defer r.active.add(v.key, cancel)()
 	defer r.replaceAt(ctx, v, cancel)()
 
+	done, err := r.Turns.take(ctx, v.key)
+	if err != nil {
+		return reconcile.Result{}, nil //nolint:nilerr // the process ends
+	}
+	defer done()
+
 	v.ran = true
 	r.noteInputs(v)
 	job, err := r.job(ctx, v, mode)

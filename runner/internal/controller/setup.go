@@ -108,9 +108,9 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 	notes, waits := newNotes(), newWaits()
 	r := &reconciler{
 		Config: config, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		selector: selector,
-		reader:   newReader(config.Watch.GVK, primaries),
-		notes:    notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
+		selector: selector, siblings: siblingsOf(config.Watch, selector),
+		reader: newReader(config.Watch.GVK, primaries),
+		notes:  notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
 		told:     &once.Texts{},

@@ -52,6 +52,8 @@ func TestDecide(t *testing.T) {
 			usual(func(in *Input) { in.Deleting, in.Selected = true, false }), decided{Action: Run, Mode: engine.Finalize, Rule: "Finalize"}},
 		"DeletingStalled": {"a resource that never worked is cleaned up after, too",
 			usual(func(in *Input) { in.Deleting, in.Stalled, in.Trigger = true, true, engine.TriggerRetry }), decided{Action: Run, Mode: engine.Finalize, Rule: "Finalize"}},
+		"Sibling": {"another watch of the kind looks after it, to its end",
+			usual(func(in *Input) { in.Deleting, in.Selected, in.Sibling = true, false, true }), decided{Action: Skip, Rule: "Sibling"}},
 		"SkipFinalizer": {"the way out of a finalizer that cannot succeed (G2)",
 			usual(func(in *Input) { in.Deleting, in.SkipFinalizer = true, true }), decided{Action: Release, Rule: "SkipFinalizer"}},
 		"SkipFinalizerAlive": {"the annotation says nothing about a resource that stays",

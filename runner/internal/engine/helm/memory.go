@@ -36,6 +36,9 @@ func (e *Engine) recall(uid types.UID) (goodRun, bool) {
 	return run, ok
 }
 
+// Forget drops what is remembered of a resource that somebody else looks after from now on.
+func (e *Engine) Forget(owner engine.Owner) { e.forget(owner.UID) }
+
 // forget drops what is remembered of a resource, since the release may no longer be as it was.
 func (e *Engine) forget(uid types.UID) { e.good.Remove(uid) }
 
