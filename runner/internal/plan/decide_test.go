@@ -120,7 +120,7 @@ func TestDecide(t *testing.T) {
 func inputs() []Input {
 	triggers := []engine.Trigger{engine.TriggerDeletion, engine.TriggerSpec, engine.TriggerMetadata, engine.TriggerRequest,
 		engine.TriggerDependent, engine.TriggerRetry, engine.TriggerPeriod, engine.TriggerInitial, engine.TriggerSchedule}
-	const facts = 12
+	const facts = 13
 	var all []Input
 	for set := range 1 << facts {
 		is := func(i int) bool { return set>>i&1 == 1 }
@@ -133,7 +133,7 @@ func inputs() []Input {
 			if is(8) {
 				in.RetryAt = now.Add(time.Minute)
 			}
-			in.Exhausted, in.Unchanged, in.Period = is(10), is(11), time.Hour
+			in.Exhausted, in.Unchanged, in.Sibling, in.Period = is(10), is(11), is(12), time.Hour
 			if is(9) {
 				in.Finalizer = "example.com/cleanup"
 			}
@@ -155,7 +155,7 @@ func TestDecideKeepsPromises(t *testing.T) {
 			{"a mode goes with what runs, and with nothing else", (d.Action == Run || d.Action == Hold) == (d.Mode != "")},
 			{"deletion is never refused, paused or held up by a new finalizer", !in.Deleting || d.Action != Refuse && d.Action != Pause && d.Action != Hold},
 			{"what is being deleted is never reconciled", !in.Deleting || d.Mode != engine.Reconcile},
-			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip || in.Exhausted},
+			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip || in.Exhausted || in.Sibling},
 			{"what is not held is neither cleaned up after nor released", in.Held || d.Mode != engine.Finalize && d.Action != Release},
 			{"what is not selected is never reconciled", in.Selected || d.Mode != engine.Reconcile},
 			{"nothing runs for a resource before its finalizer is on it", d.Action != Run || in.Held || in.Finalizer == ""},
