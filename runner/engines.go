@@ -31,11 +31,17 @@ type engines struct {
 	mapper       meta.RESTMapper
 	workspace    *ansible.Workspace // nil when no watch needs it
 	capabilities *helm.Capabilities
+	records      *helm.Records // nil without charts
 }
 
 func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines, error) {
 	e := &engines{options: o, mapper: mapper, capabilities: helm.NewCapabilities(clock.RealClock{})}
 	for _, w := range file.Watches {
+		if w.Chart != "" {
+			if err := e.followReleases(); err != nil {
+				return nil, err
+			}
+		}
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
@@ -46,6 +52,16 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		e.workspace = workspace
 	}
 	return e, nil
+}
+
+// followReleases prepares to see what others do to releases.
+func (e *engines) followReleases() error {
+	if e.records != nil {
+		return nil
+	}
+	records, err := helm.NewRecords(e.options.RESTConfig, e.options.Namespaces, e.options.Log.WithName("releases"))
+	e.records = records
+	return err
 }
 
 func (e *engines) close() error {
@@ -109,6 +125,8 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 		RESTConfig:   e.options.RESTConfig,
 		Mapper:       e.mapper,
 		Capabilities: e.capabilities,
+		Records:      e.records,
+		Alone:        e.options.LeaderElection.Enabled,
 		MaxHistory:   history,
 		WithoutOwner: !e.options.InjectOwnerRef,
 		KeepManifest: e.options.StatusManifest,
@@ -118,6 +136,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
 	c.Engine, c.Tool = made, status.HelmOperator
+	c.OnForeignChange = made.OnChange
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w, w.Chart)

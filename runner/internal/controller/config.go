@@ -33,6 +33,9 @@ type Config struct {
 	Children Children
 	// Related reads what resources refer to; nil when they refer to nothing.
 	Related Related
+	// OnForeignChange registers what to do when somebody else changed what the engine keeps for a resource; nil when the
+	// engine keeps nothing outside of its children. why says in a sentence what happened.
+	OnForeignChange func(wake func(owner types.NamespacedName, why string))
 	// Forget is told when a resource is gone; nil for nobody.
 	Forget func(owner engine.Owner)
 	// Tool is the old tool whose conditions are kept.

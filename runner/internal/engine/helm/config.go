@@ -32,12 +32,17 @@ type Config struct {
 	Mapper meta.RESTMapper
 	// Capabilities of the cluster, for sharing among engines. Default: the engine's own.
 	Capabilities *Capabilities
+	// Records tells what others do to releases. Nil: nobody else does anything to them.
+	Records *Records
 	// MaxHistory is how many revisions of a release are kept. Default 10; negative keeps all.
 	MaxHistory int
 	// HookTimeout bounds each hook, within the job's own timeout. Default 5 minutes.
 	HookTimeout time.Duration
 	// Grace is how long a run that was ended may take to write down that it was. Default 5 seconds.
 	Grace time.Duration
+	// Alone says that no other operator can be at work on the releases, since leader election sees to that. Else a revision
+	// that is unfinished is left alone for as long as another operator claims it.
+	Alone bool
 	// WithoutOwner leaves owner references and owner annotations off the objects.
 	WithoutOwner bool
 	// KeepManifest fills Release.Manifest also when nothing was done, at the cost of keeping it in memory.
@@ -68,6 +73,7 @@ func New(cfg Config) (*Engine, error) {
 		host:   host,
 		good:   lru.New(cfg.Memory),
 		vain:   lru.New(4 * cfg.Memory),
+		claims: lru.New(cfg.Memory),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -19,6 +20,8 @@ type Engine struct {
 	host   string
 	good   *lru.Cache // UID -> goodRun
 	vain   *lru.Cache // vainKey -> signature
+	claims *lru.Cache // UID -> sighting
+	wake   func(owner types.NamespacedName, why string)
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -42,6 +45,8 @@ func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
 	ctx, cancel := withTimeout(outer, job.Timeout)
 	defer cancel()
 	r := e.newRun(ctx, job)
+	r.cancel = cancel
+	defer e.following(job.Owner)()
 	defer func() { r.release() }()
 	var result engine.Result
 	switch {
@@ -73,7 +78,13 @@ func (r *run) reconcile() engine.Result {
 	verify := r.job.VerifyChildren
 	if known, ok := r.e.recall(r.job.Owner.UID); ok {
 		if known.digest == r.digest && !verify && !known.recheck {
-			return known.result()
+			stands, err := r.stands(known)
+			if err != nil {
+				return r.apiFailed("look at the release", err)
+			}
+			if stands {
+				return known.result()
+			}
 		}
 		verify = verify || known.recheck
 	}
@@ -152,13 +163,20 @@ func (r *run) act(m move, why string) engine.Result {
 	case moveAdopt:
 		return r.adopt()
 	case moveWait:
-		return engine.Result{Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: busyRetry,
-			Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why)}
+		return r.busy(why)
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
 			r.job.Owner.Name, r.job.Owner.Namespace, why))
 	default:
 		return r.nothing()
+	}
+}
+
+// busy is the result when somebody else works on the release.
+func (r *run) busy(why string) engine.Result {
+	return engine.Result{
+		Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: r.busyFor(),
+		Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why),
 	}
 }

@@ -14,6 +14,7 @@ func (r *run) install() engine.Result {
 		return *refusal
 	}
 	r.tell.begin("install")
+	defer r.atWork()()
 	before, err := r.clearWay()
 	if err != nil {
 		return r.actionFailed(engine.ActionInstall, nil, err)

@@ -36,8 +36,11 @@ func (e *Engine) recall(uid types.UID) (goodRun, bool) {
 	return run, ok
 }
 
-// forget drops what is remembered of a resource, since the release may no longer be as it was.
-func (e *Engine) forget(uid types.UID) { e.good.Remove(uid) }
+// forget drops what is remembered of the resource, since the release may no longer be as it was.
+func (r *run) forget() {
+	r.e.good.Remove(r.job.Owner.UID)
+	r.knows(0)
+}
 
 // vainKey identifies an object of a resource.
 type vainKey struct {

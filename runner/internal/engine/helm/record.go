@@ -25,6 +25,8 @@ type record struct {
 	owners   []metav1.OwnerReference
 	labels   map[string]string
 	modified time.Time // when the record was last written
+	holder   claim     // who works on it; empty unless it is unfinished
+	seen     string    // resourceVersion, when it was listed
 }
 
 // newRecord reads the metadata of a release Secret. It reports false if that is no revision.
@@ -40,6 +42,10 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 		owners:   secret.GetOwnerReferences(),
 		labels:   labels,
 		modified: modified(secret),
+		seen:     secret.GetResourceVersion(),
+	}
+	if r.unfinished() {
+		r.holder = claimOf(secret.GetAnnotations())
 	}
 	if labels[revisionLabel] == labels["version"] {
 		r.digest = digest(labels[digestLabel])
@@ -58,6 +64,14 @@ func modified(secret *metav1.PartialObjectMetadata) time.Time {
 	}
 	return last
 }
+
+// unfinished reports whether somebody is at work on the revision, or was when his process ended.
+func (r record) unfinished() bool {
+	return r.status.IsPending() || r.status == release.StatusUninstalling
+}
+
+// good reports whether the revision is the one that is deployed.
+func (r record) good() bool { return r.status == release.StatusDeployed }
 
 // controller returns the owner that controls the record, or nil.
 func (r record) controller() *metav1.OwnerReference {

@@ -29,6 +29,7 @@ func (r *run) describe(rel *release.Release, did engine.Action) *engine.Release 
 
 // keep remembers a good run. recheck asks the next run to look at the children in any case.
 func (r *run) keep(result engine.Result, recheck bool) {
+	r.knows(result.Release.Version)
 	r.e.remember(r.job.Owner.UID, goodRun{
 		digest: r.digest, release: *result.Release, children: result.Children, recheck: recheck,
 	})

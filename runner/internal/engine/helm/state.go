@@ -25,7 +25,7 @@ const (
 	foreign       state = "foreign"        // it is not this resource's
 )
 
-// busyFor is how long an unfinished action of stock Helm is left alone: Helm's own default timeout.
+// busyFor is how long an unfinished action of a tool that leaves no claim is left alone: Helm's own default timeout.
 const busyFor = 5 * time.Minute
 
 // facts are what the state follows from.
@@ -36,6 +36,8 @@ type facts struct {
 	mine    string // name of the resource's chart
 	owner   engine.Owner
 	now     time.Time
+	alone   bool // no other operator can be at work
+	held    bool // another operator claims the newest revision and lives, as far as is known
 }
 
 // determine returns the state and, in words for users, why.
@@ -47,7 +49,7 @@ func determine(f facts) (state, string) {
 	if why := f.foreign(last); why != "" {
 		return foreign, why
 	}
-	if last.status == release.StatusUninstalling || last.status.IsPending() {
+	if last.unfinished() {
 		return f.unfinished(last)
 	}
 	switch last.status {
@@ -81,11 +83,15 @@ func (f facts) foreign(last *record) string {
 	return fmt.Sprintf("it belongs to %s %q", kind, owner.Name)
 }
 
-// unfinished tells work that was cut off from work that goes on. The resource's own is never under way here, since
-// no two runs of one resource happen at a time.
+// unfinished tells work that was cut off from work that goes on. The process's own is never under way here, since no two
+// runs of one resource happen at a time.
 func (f facts) unfinished(last *record) (state, string) {
 	age := f.now.Sub(last.modified)
-	if last.controller() == nil && last.digest == "" && age < busyFor {
+	someone := last.controller() == nil || !f.alone
+	switch {
+	case f.held:
+		return busy, fmt.Sprintf("revision %d is %s, and %s is at work on it", last.version, last.status, last.holder.who())
+	case last.digest == "" && someone && age < busyFor:
 		return busy, fmt.Sprintf("revision %d is %s since %s, not by this operator", last.version, last.status, age.Round(time.Second))
 	}
 	return interrupted, fmt.Sprintf("revision %d was left %s", last.version, last.status)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/release"
@@ -35,6 +36,8 @@ type store struct {
 	loaded  map[int]*release.Release
 	stubs   map[*release.Release]bool // without content; never to be written
 	slim    int                       // how many parts of the chart's copy have to be left out
+	holding *holding
+	exact   bool // a revision is written only if it still is as it was listed
 }
 
 var _ driver.Driver = (*store)(nil)
@@ -56,7 +59,10 @@ func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log 
 		loaded:  map[int]*release.Release{},
 		stubs:   map[*release.Release]bool{},
 	}
-	s.writer = driver.NewSecrets(ownedSecrets{SecretInterface: s.secrets, owner: owner, before: s.recordOf})
+	s.holding = &holding{meta: s.meta, now: time.Now}
+	s.writer = driver.NewSecrets(ownedSecrets{
+		SecretInterface: s.secrets, owner: owner, before: s.recordOf, holding: s.holding, exact: &s.exact,
+	})
 	s.writer.Log = log
 	return s, nil
 }

@@ -38,12 +38,25 @@ func (r *run) finalize() engine.Result {
 		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, owner.Namespace)
 		return engine.Result{Outcome: engine.Succeeded}
 	}
+	if s, why := r.unfinished(last); s == busy {
+		return r.busy(why)
+	}
 	rel, err := r.store.load(last.version)
 	if err != nil {
 		return r.unreadable(last, err)
 	}
 	r.redact.addManifest(rel.Manifest)
 	return r.uninstall(rel)
+}
+
+// unfinished tells whether somebody else may be at work on the release.
+func (r *run) unfinished(last *record) (state, string) {
+	if !last.unfinished() {
+		return unchanged, ""
+	}
+	r.held = r.e.heldFor(r.job.Owner.UID, last.holder)
+	f := facts{now: r.e.cfg.Clock.Now(), alone: r.e.cfg.Alone, held: r.held > 0}
+	return f.unfinished(last)
 }
 
 // owns reports whether the release may be uninstalled on behalf of the resource. One that names no owner was made
@@ -69,6 +82,7 @@ func (r *run) owns(last *record) bool {
 func (r *run) uninstall(rel *release.Release) engine.Result {
 	if rel.Info.Status != release.StatusUninstalled || !r.options.uninstallWait {
 		r.tell.begin("uninstall")
+		defer r.atWork()()
 		others, err := r.abandoned()
 		if err != nil {
 			return r.actionFailed(engine.ActionUninstall, nil, err)
@@ -166,7 +180,7 @@ func (r *run) gone(changed bool) engine.Result {
 			return r.actionFailed(engine.ActionUninstall, nil, err)
 		}
 	}
-	r.e.forget(r.job.Owner.UID)
+	r.forget()
 	if !changed {
 		return engine.Result{Outcome: engine.Succeeded}
 	}

@@ -13,6 +13,7 @@ func (r *run) upgrade() engine.Result {
 		return *refusal
 	}
 	r.tell.begin("upgrade")
+	defer r.atWork()()
 	r.takesOver = r.store.history.last().digest == ""
 	before, err := r.clearWay()
 	if err != nil {
