@@ -165,6 +165,13 @@ func helmKeys() []entryKey {
 		{KeyDoc: KeyDoc{Key: "maxHistory", Type: "integer", Default: "10", Content: forChart,
 			Doc: "How many revisions of a release are kept; 0 keeps all."},
 			read: readHistory},
+		{KeyDoc: KeyDoc{Key: "wait", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether a resource is Ready only when the objects of its release are."},
+			read: readBool(func(w *Watch) *bool { return &w.Wait })},
+		{KeyDoc: KeyDoc{Key: "drift", Type: "off, detect or correct", Default: "correct", Content: forChart,
+			Doc: "What happens when an object of a release was changed or deleted: nothing, a condition tells, or it is put right."},
+			read: readDrift},
+		upgradeKey(),
 	}
 }
 
@@ -173,10 +180,7 @@ func reservedKeys() []entryKey {
 		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
 	}
 	return []entryKey{
-		reserve("drift", "off, detect or correct", forAll, "Whether changes from outside are looked for between runs."),
 		reserve("serviceAccountName", "text", forAll, "The account whose rights a run has."),
-		reserve("wait", "boolean", forChart, "Whether a release waits for its objects to become ready."),
-		reserve("upgrade", "mapping", forChart, "How a release is upgraded, and what follows a failure."),
 		reserve("crds", "Skip, Create or Replace", forChart, "What happens to a chart's CRDs."),
 		reserve("adopt", "boolean", forChart, "Whether objects that exist already are taken over."),
 		reserve("releaseNamespace", "text", forChart, "The namespace of the release."),

@@ -75,6 +75,12 @@ type Watch struct {
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
+	// Wait says that a chart's resource is ready only when the objects of its release are. Default false.
+	Wait bool `json:",omitempty"`
+	// Upgrade is how a release is upgraded.
+	Upgrade Upgrade `json:",omitzero"`
+	// Drift is what happens about changed objects of a release. Empty means [DriftCorrect].
+	Drift Drift `json:",omitempty"`
 	// Trigger says which changes wake a resource. The zero value leaves that to the keys above.
 	Trigger Trigger `json:",omitzero"`
 	// Related are objects that resources refer to.

@@ -128,7 +128,7 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		primary := Primary{
 			GVK: config.Watch.GVK, Namespaced: served.Namespaced,
 			WatchClusterScoped: config.Watch.WatchClusterScopedResources, Blacklist: config.Watch.Blacklist,
-			FollowStatus: followsStatus(config.Watch.Trigger.ChildStatus),
+			FollowStatus: followsStatus(statusesOf(config.Watch)),
 		}
 		config.Children.OnChange(primary, r.wakeDependent)
 	}

@@ -26,6 +26,9 @@ type Result struct {
 	Stats *Stats
 	// Release describes the Helm release after the run; nil for playbooks and when there is none.
 	Release *Release
+	// Drift names what differs from a chart's release where differences are only looked for: empty for nothing, nil where
+	// nobody looks.
+	Drift []string
 	// Children are the objects that the run is known to own (a chart's manifest); playbooks report theirs
 	// through the proxy instead.
 	Children []Child
@@ -75,6 +78,8 @@ const (
 	ReasonInvalidValues    = "InvalidValues"    // the values do not fit the chart's schema
 	ReasonReleaseName      = "InvalidName"      // the name cannot be a release name
 	ReasonReleaseTaken     = "ReleaseTaken"     // another chart owns the release name
+	ReasonNotReady         = "NotReady"         // objects of the release are not ready yet
+	ReasonObjectFailed     = "ObjectFailed"     // an object of the release has failed
 	ReasonReleaseBusy      = "ReleaseBusy"      // another Helm is at work on the release
 	ReasonUninstalling     = "Uninstalling"     // the release is uninstalled and its objects are on their way out
 	ReasonInstallFailed    = "InstallError"

@@ -36,6 +36,19 @@ type Config struct {
 	Records *Records
 	// MaxHistory is how many revisions of a release are kept. Default 10; negative keeps all.
 	MaxHistory int
+	// Retries is how often an upgrade to the same inputs is tried again after it has failed. Default 4; negative means
+	// never.
+	Retries int
+	// RetryAfter says how long to wait after so many failures in a row. Nil leaves that to the controller.
+	RetryAfter func(failures int) time.Duration
+	// Rollback goes back to the last good revision when an upgrade is not tried again. Default: it stays as it is.
+	Rollback bool
+	// Force makes objects anew that an upgrade cannot change in place, unless the resource's annotation says otherwise.
+	Force bool
+	// Wait says that a release is good only when its objects are ready.
+	Wait bool
+	// Drift is what happens about objects that differ from the release. Default: they are put right.
+	Drift Drift
 	// HookTimeout bounds each hook, within the job's own timeout. Default 5 minutes.
 	HookTimeout time.Duration
 	// Grace is how long a run that was ended may take to write down that it was. Default 5 seconds.
@@ -54,6 +67,16 @@ type Config struct {
 	// Clock is for tests. Default: the real one.
 	Clock clock.PassiveClock
 }
+
+// Drift is what happens about objects that differ from the release.
+type Drift string
+
+// What may happen.
+const (
+	DriftCorrect Drift = ""       // they are put right
+	DriftDetect  Drift = "detect" // they are named in Result.Drift
+	DriftOff     Drift = "off"    // nobody looks
+)
 
 // New returns an engine for one chart. The chart need not exist yet: a broken one is the business of Ready and of
 // each run, and does not stand in the way of cleaning up.
@@ -87,6 +110,10 @@ func (c Config) withDefaults() Config {
 	if c.MaxHistory == 0 {
 		c.MaxHistory = DefaultMaxHistory
 	}
+	if c.Retries == 0 {
+		c.Retries = DefaultRetries
+	}
+	c.Retries = max(c.Retries, 0)
 	if c.HookTimeout == 0 {
 		c.HookTimeout = DefaultHookTimeout
 	}

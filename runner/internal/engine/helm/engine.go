@@ -75,7 +75,7 @@ func (r *run) reconcile() engine.Result {
 	if refusal := r.prepare(); refusal != nil {
 		return *refusal
 	}
-	verify := r.job.VerifyChildren
+	verify := r.job.VerifyChildren && (r.e.cfg.Drift != DriftOff || r.e.cfg.Wait)
 	if known, ok := r.e.recall(r.job.Owner.UID); ok {
 		if known.digest == r.digest && !verify && !known.recheck {
 			stands, err := r.stands(known)
@@ -162,6 +162,10 @@ func (r *run) act(m move, why string) engine.Result {
 		return r.verify()
 	case moveAdopt:
 		return r.adopt()
+	case moveGiveUp:
+		return r.giveUp()
+	case moveStay:
+		return r.stay()
 	case moveWait:
 		return r.busy(why)
 	case moveRefuse:

@@ -11,7 +11,8 @@ type goodRun struct {
 	digest   digest
 	release  engine.Release
 	children []engine.Child
-	recheck  bool // the next run has to look at the children
+	drift    []string // what differs and is left so; nil when nobody looks
+	recheck  bool     // the next run has to look at the children
 }
 
 // remember keeps a good run. Its manifest is kept only if configured, for it may be large.

@@ -27,6 +27,8 @@ type record struct {
 	modified time.Time // when the record was last written
 	holder   claim     // who works on it; empty unless it is unfinished
 	seen     string    // resourceVersion, when it was listed
+	attempts int       // upgrades to the same inputs that have failed, this one included
+	givenUp  digest    // inputs whose upgrade was given up and rolled back to this revision
 }
 
 // newRecord reads the metadata of a release Secret. It reports false if that is no revision.
@@ -47,10 +49,18 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 	if r.unfinished() {
 		r.holder = claimOf(secret.GetAnnotations())
 	}
-	if labels[revisionLabel] == labels["version"] {
-		r.digest = digest(labels[digestLabel])
-	}
+	r.readLabels(labels)
 	return r, true
+}
+
+// readLabels reads what our own labels say, which counts for the revision only that they were made for.
+func (r *record) readLabels(labels map[string]string) {
+	if labels[revisionLabel] != strconv.Itoa(r.version) {
+		r.digest, r.givenUp, r.attempts = "", "", 0
+		return
+	}
+	r.digest, r.givenUp = digest(labels[digestLabel]), digest(labels[givenUpLabel])
+	r.attempts, _ = strconv.Atoi(labels[attemptsLabel])
 }
 
 // modified returns when Helm last wrote a record.

@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/storage"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
@@ -34,9 +35,12 @@ type run struct {
 	client  *client
 	helm    *action.Configuration
 
-	held      time.Duration // for how long another operator's claim has to be respected
-	unlocked  int           // revision that this run found cut off
-	takesOver bool          // the newest revision was made by another tool
+	held      time.Duration                               // for how long another operator's claim has to be respected
+	seen      map[engine.Child]*unstructured.Unstructured // objects as they are, once all were looked at
+	drift     []string                                    // what differs and is left so; nil when nobody looked
+	attempts  int                                         // upgrades to today's inputs that have failed, those of this run included
+	unlocked  int                                         // revision that this run found cut off
+	takesOver bool                                        // the newest revision was made by another tool
 }
 
 func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
@@ -151,6 +155,7 @@ func (r *run) facts() (facts, error) {
 	f := facts{
 		history: r.store.history, want: r.digest, mine: r.content.name(),
 		owner: r.job.Owner, now: r.e.cfg.Clock.Now(), alone: r.e.cfg.Alone,
+		retries: r.e.cfg.Retries, asked: r.job.Trigger == engine.TriggerRequest,
 	}
 	if last := f.history.last(); last != nil {
 		r.held = r.e.heldFor(r.job.Owner.UID, last.holder)

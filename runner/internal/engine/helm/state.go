@@ -22,6 +22,8 @@ const (
 	busy          state = "busy"           // someone else may be working on it
 	failedInstall state = "failed install" // it never was good
 	failedUpgrade state = "failed upgrade" // it was good before
+	givenUp       state = "given up"       // as failed upgrade, and it is not tried again
+	rolledBack    state = "rolled back"    // given up, and back at what was good before
 	foreign       state = "foreign"        // it is not this resource's
 )
 
@@ -37,6 +39,8 @@ type facts struct {
 	owner   engine.Owner
 	now     time.Time
 	alone   bool // no other operator can be at work
+	retries int  // how often a failed upgrade is tried again
+	asked   bool // somebody asks for a run
 	held    bool // another operator claims the newest revision and lives, as far as is known
 }
 
@@ -60,6 +64,9 @@ func determine(f facts) (state, string) {
 	case release.StatusSuperseded:
 		return outOfSync, "the newest revision is superseded by one that is gone"
 	default: // failed, or a status that nobody knows
+		if !f.asked && last.digest == f.want && last.attempts > f.retries {
+			return givenUp, fmt.Sprintf("%d upgrades to the same inputs have failed", last.attempts)
+		}
 		if f.history.everDeployed() {
 			return failedUpgrade, fmt.Sprintf("revision %d has failed", last.version)
 		}
@@ -100,6 +107,11 @@ func (f facts) unfinished(last *record) (state, string) {
 func (f facts) deployed(last *record) (state, string) {
 	owner := last.controller()
 	switch {
+	case last.givenUp == f.want && f.want != "":
+		if f.asked {
+			return outOfSync, "somebody asks for another try"
+		}
+		return rolledBack, fmt.Sprintf("revision %d was rolled back to", last.version)
 	case last.digest == "":
 		return unproven, fmt.Sprintf("revision %d was made by another tool", last.version)
 	case last.digest == f.want && owner != nil && owner.UID == f.owner.UID:

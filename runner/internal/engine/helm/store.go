@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -37,7 +36,8 @@ type store struct {
 	stubs   map[*release.Release]bool // without content; never to be written
 	slim    int                       // how many parts of the chart's copy have to be left out
 	holding *holding
-	exact   bool // a revision is written only if it still is as it was listed
+	stamp   func(*release.Release) // changes a revision on its way to its record; may be nil
+	exact   bool                   // a revision is written only if it still is as it was listed
 }
 
 var _ driver.Driver = (*store)(nil)
@@ -175,6 +175,9 @@ func (s *store) write(rel *release.Release, send func(*release.Release) error) e
 	if s.stubs[rel] {
 		return fmt.Errorf("write revision %d of release %s: %w", rel.Version, rel.Name, errStub)
 	}
+	if s.stamp != nil {
+		s.stamp(rel)
+	}
 	err := send(slimmed(rel, s.slim))
 	for errors.Is(err, errTooLarge) && s.slim < len(slimmer) {
 		s.slim++
@@ -196,9 +199,7 @@ func (s *store) remember(rel *release.Release) {
 		r = s.history[at]
 	}
 	r.status, r.labels = rel.Info.Status, maps.Clone(rel.Labels)
-	if rel.Labels[revisionLabel] == strconv.Itoa(rel.Version) {
-		r.digest = digest(rel.Labels[digestLabel])
-	}
+	r.readLabels(rel.Labels)
 	if at >= 0 {
 		s.history[at] = r
 		return

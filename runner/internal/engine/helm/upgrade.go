@@ -15,6 +15,7 @@ func (r *run) upgrade() engine.Result {
 	r.tell.begin("upgrade")
 	defer r.atWork()()
 	r.takesOver = r.store.history.last().digest == ""
+	attempts := r.attemptsBefore()
 	before, err := r.clearWay()
 	if err != nil {
 		return r.actionFailed(engine.ActionUpgrade, nil, err)
@@ -24,14 +25,25 @@ func (r *run) upgrade() engine.Result {
 	act.ResetValues = true // else empty values would stand for those of the last revision
 	act.MaxHistory = r.helm.Releases.MaxHistory
 	act.Timeout = r.hookTimeout()
-	act.Force = r.options.force
+	act.Force = r.force()
 	act.DisableHooks = r.options.upgradeNoHooks
 	act.Description = r.options.upgradeDescription
 	act.SkipSchemaValidation = true // done by ready
-	act.Labels = r.labels()
+	act.Labels = r.upgradeLabels(attempts)
+	r.countAttempts(attempts)
 	rel, err := act.Run(r.job.Owner.Name, r.content.clone(), cloneMap(r.job.Inputs))
+	r.store.stamp = nil
 	if err != nil {
-		return r.actionFailed(engine.ActionUpgrade, rel, err)
+		return r.upgradeFailed(rel, err)
 	}
 	return r.released(engine.ActionUpgrade, rel, before)
+}
+
+// force reports whether objects that cannot be changed in place are made anew. The resource's annotation wins over the
+// watch.
+func (r *run) force() bool {
+	if r.options.force != nil {
+		return *r.options.force
+	}
+	return r.e.cfg.Force
 }
