@@ -133,6 +133,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 		Rollback:     w.Upgrade.Remediation.Strategy == watches.RemediateRollback,
 		Force:        w.Upgrade.Force,
 		Wait:         w.Wait,
+		GenerateOnce: w.GenerateOnce,
 		Drift:        driftOf(w),
 		WithoutOwner: !e.options.InjectOwnerRef,
 		KeepManifest: e.options.StatusManifest,

@@ -77,6 +77,8 @@ type Watch struct {
 	MaxHistory int
 	// Wait says that a chart's resource is ready only when the objects of its release are. Default false.
 	Wait bool `json:",omitempty"`
+	// GenerateOnce keeps what a chart's templates make up from one revision to the next. Default false.
+	GenerateOnce bool `json:",omitempty"`
 	// Upgrade is how a release is upgraded.
 	Upgrade Upgrade `json:",omitzero"`
 	// Drift is what happens about changed objects of a release. Empty means [DriftCorrect].

@@ -37,7 +37,11 @@ func (r *run) labels() map[string]string {
 	if last := r.store.history.last(); last != nil {
 		next = last.version + 1
 	}
-	return map[string]string{digestLabel: string(r.digest), revisionLabel: strconv.Itoa(next)}
+	labels := map[string]string{digestLabel: string(r.digest), revisionLabel: strconv.Itoa(next)}
+	if generation := r.generation(); generation != "" {
+		labels[generatedLabel] = generation
+	}
+	return labels
 }
 
 // clearWay prepares the history for another attempt. It returns the manifests of the failed attempts since the last

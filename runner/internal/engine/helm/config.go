@@ -45,6 +45,8 @@ type Config struct {
 	Rollback bool
 	// Force makes objects anew that an upgrade cannot change in place, unless the resource's annotation says otherwise.
 	Force bool
+	// GenerateOnce keeps what templates make up, like passwords, from one revision to the next.
+	GenerateOnce bool
 	// Wait says that a release is good only when its objects are ready.
 	Wait bool
 	// Drift is what happens about objects that differ from the release. Default: they are put right.

@@ -105,6 +105,7 @@ func (r *run) prepare() *engine.Result {
 	if err != nil {
 		return refuse(engine.ReasonInvalidValues, err.Error())
 	}
+	values = append(values, r.generation()...) // another one is another release
 	if !content.uses.with(values).capabilities() {
 		r.digest = inputsDigest(content, values, nil)
 		return nil

@@ -30,6 +30,13 @@ func (r *run) upgrade() engine.Result {
 	act.Description = r.options.upgradeDescription
 	act.SkipSchemaValidation = true // done by ready
 	act.Labels = r.upgradeLabels(attempts)
+	keep, err := r.keepGenerated()
+	if err != nil {
+		return r.apiFailed("look at the release", err)
+	}
+	if keep != nil {
+		act.PostRenderer = keep
+	}
 	r.countAttempts(attempts)
 	rel, err := act.Run(r.job.Owner.Name, r.content.clone(), cloneMap(r.job.Inputs))
 	r.store.stamp = nil
