@@ -66,22 +66,23 @@ func (o Outcome) OK() bool { return o == Succeeded || o == Changed }
 
 // Reasons that engines give themselves. Status and events use the same words.
 const (
-	ReasonTaskFailed       = "TaskFailed"       // a task failed and nothing rescued it
-	ReasonUnreachable      = "HostUnreachable"  // a host of the inventory could not be reached
-	ReasonSyntaxError      = "SyntaxError"      // the playbook does not parse
-	ReasonPlaybookError    = "PlaybookError"    // ansible-playbook ended without saying how the play went
-	ReasonDeadlineExceeded = "DeadlineExceeded" // the run's timeout is over
-	ReasonCancelled        = "Cancelled"        // ended from outside
-	ReasonKilled           = "Killed"           // a signal that is not ours ended the run
-	ReasonForbidden        = "Forbidden"        // the API server refused a request
-	ReasonInvalidChart     = "InvalidChart"     // the chart does not load or render
-	ReasonInvalidValues    = "InvalidValues"    // the values do not fit the chart's schema
-	ReasonReleaseName      = "InvalidName"      // the name cannot be a release name
-	ReasonReleaseTaken     = "ReleaseTaken"     // another chart owns the release name
-	ReasonNotReady         = "NotReady"         // objects of the release are not ready yet
-	ReasonObjectFailed     = "ObjectFailed"     // an object of the release has failed
-	ReasonReleaseBusy      = "ReleaseBusy"      // another Helm is at work on the release
-	ReasonUninstalling     = "Uninstalling"     // the release is uninstalled and its objects are on their way out
+	ReasonTaskFailed       = "TaskFailed"           // a task failed and nothing rescued it
+	ReasonUnreachable      = "HostUnreachable"      // a host of the inventory could not be reached
+	ReasonSyntaxError      = "SyntaxError"          // the playbook does not parse
+	ReasonPlaybookError    = "PlaybookError"        // ansible-playbook ended without saying how the play went
+	ReasonDeadlineExceeded = "DeadlineExceeded"     // the run's timeout is over
+	ReasonCancelled        = "Cancelled"            // ended from outside
+	ReasonKilled           = "Killed"               // a signal that is not ours ended the run
+	ReasonForbidden        = "Forbidden"            // the API server refused a request
+	ReasonInvalidChart     = "InvalidChart"         // the chart does not load or render
+	ReasonInvalidValues    = "InvalidValues"        // the values do not fit the chart's schema
+	ReasonReleaseName      = "InvalidName"          // the name cannot be a release name
+	ReasonReleaseTaken     = "ReleaseTaken"         // another chart owns the release name
+	ReasonTerminating      = "NamespaceTerminating" // a namespace is being deleted
+	ReasonNotReady         = "NotReady"             // objects of the release are not ready yet
+	ReasonObjectFailed     = "ObjectFailed"         // an object of the release has failed
+	ReasonReleaseBusy      = "ReleaseBusy"          // another Helm is at work on the release
+	ReasonUninstalling     = "Uninstalling"         // the release is uninstalled and its objects are on their way out
 	ReasonInstallFailed    = "InstallError"
 	ReasonUpgradeFailed    = "UpgradeError"
 	ReasonUninstallFailed  = "UninstallError"

@@ -85,6 +85,7 @@ var reasons = []ReasonDoc{
 	{engine.ReasonReleaseName, "The resource's name cannot be the name of a Helm release."},
 	{engine.ReasonReleaseTaken, "Another chart owns the Helm release of this name."},
 	{engine.ReasonReleaseBusy, "Another Helm is at work on the release; the run is repeated when it should be done."},
+	{engine.ReasonTerminating, "A namespace is being deleted, so that nothing can be made in it."},
 	{engine.ReasonNotReady, "Objects of the Helm release are not ready yet; the message says which and why."},
 	{engine.ReasonObjectFailed, "An object of the Helm release has failed and will not become ready by itself."},
 	{reasonDriftDetected, "Objects differ from the release (condition Drifted); the message says where."},

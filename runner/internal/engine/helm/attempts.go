@@ -78,7 +78,7 @@ func (r *run) countAttempts(before int) {
 			return
 		}
 		attempts := before
-		if len(r.recorder.Denials()) == 0 && r.ctx.Err() == nil {
+		if len(r.recorder.Denials()) == 0 && r.ctx.Err() == nil { // a namespace that is being deleted is a denial, too
 			attempts++
 		}
 		r.attempts = attempts

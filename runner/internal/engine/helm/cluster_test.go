@@ -15,7 +15,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -206,28 +205,11 @@ func TestReleaseLargerThanASecret(t *testing.T) {
 
 func TestMissingRightsAreNamed(t *testing.T) {
 	w := newWorld(t)
-	user := "helm-test-" + w.namespace
-	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "limited"},
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps"}, Verbs: []string{"*"}},
-			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"*"}},
-			{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get"}},
-		},
-	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "limited"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "limited"},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}},
-	}
-	if err := w.client.Create(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
-	limited := rest.CopyConfig(w.config)
-	limited.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	limited := w.limited(
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps"}, Verbs: []string{"*"}},
+		rbacv1.PolicyRule{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"*"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get"}},
+	)
 	e := w.engine("plain", func(c *Config) { c.RESTConfig = limited })
 	result := w.run(e, w.job("one", nil), engine.Transient)
 	if result.Reason != engine.ReasonForbidden || !strings.HasPrefix(result.Message, "may not create services: ") {

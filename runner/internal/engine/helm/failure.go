@@ -128,6 +128,7 @@ func isRenderError(err error) bool {
 func (r *run) finish(outer context.Context, result engine.Result) engine.Result {
 	result = r.ended(outer, result)
 	result.APIRequests, result.Writes, result.Denials = r.recorder.Requests(), r.recorder.Writes(), r.recorder.Denials()
+	result = terminating(result)
 	if result.Outcome == engine.Transient || result.Outcome == engine.Permanent {
 		result = forbidden(result)
 	}

@@ -87,12 +87,12 @@ func (r *run) uninstall(rel *release.Release) engine.Result {
 		if err != nil {
 			return r.actionFailed(engine.ActionUninstall, nil, err)
 		}
-		act := action.NewUninstall(r.helm)
-		act.KeepHistory = r.options.uninstallWait
-		act.DisableHooks = r.options.uninstallNoHooks
-		act.Description = r.options.uninstallDescription
-		act.Timeout = r.hookTimeout()
-		if _, err := act.Run(rel.Name); err != nil {
+		err = r.remove(rel.Name, r.options.uninstallNoHooks)
+		if err != nil && isTerminating(err.Error()) {
+			r.tell.notef("release %s: its namespace is being deleted, so that no hook can run", rel.Name)
+			err = r.remove(rel.Name, true)
+		}
+		if err != nil {
 			return r.actionFailed(engine.ActionUninstall, rel, r.uninstallError(err))
 		}
 		r.prune(others, rel.Manifest)
@@ -104,6 +104,17 @@ func (r *run) uninstall(rel *release.Release) engine.Result {
 		}
 	}
 	return r.gone(true)
+}
+
+// remove has Helm uninstall the release.
+func (r *run) remove(name string, withoutHooks bool) error {
+	act := action.NewUninstall(r.helm)
+	act.KeepHistory = r.options.uninstallWait
+	act.DisableHooks = withoutHooks
+	act.Description = r.options.uninstallDescription
+	act.Timeout = r.hookTimeout()
+	_, err := act.Run(name)
+	return err
 }
 
 // abandoned returns the manifests of revisions that may have left objects which the newest does not name: failed
@@ -172,8 +183,8 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 
 // gone ends a good uninstall: nothing of the history stays, and nothing is remembered.
 func (r *run) gone(changed bool) engine.Result {
-	if known, ok := r.e.recall(r.job.Owner.UID); ok && !changed {
-		r.prune([]string{leftovers(known.children, r.job.Owner.Namespace)}, "")
+	if !changed {
+		r.prune(r.unrecorded(), "")
 	}
 	for _, old := range append(history(nil), r.store.history...) {
 		if _, err := r.helm.Releases.Delete(r.job.Owner.Name, old.version); err != nil {
