@@ -1,44 +1,151 @@
 package runner
 
 import (
-	"time"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/controller"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
+	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/ocichart"
+	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
 
-// upgradeRetries is how often a failed upgrade is tried again, in the engine's words: as upgrade.remediation says, else
-// retry.limit, else the default.
-func upgradeRetries(w watches.Watch) int {
-	retries := w.Upgrade.Remediation.Retries
-	if retries == nil {
-		retries = w.Retry.Limit
+// chart fills in what a chart decides.
+func (e *engines) chart(w watches.Watch, c *controller.Config) error {
+	made, err := e.helm(w)
+	if err != nil {
+		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	switch {
-	case retries == nil:
-		return watches.DefaultUpgradeRetries
-	case *retries == 0:
-		return -1
+	c.Engine, c.Tool = made, status.HelmOperator
+	c.OnForeignChange = made.OnChange
+	c.Finalizers = finalizersOf(w)
+	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
+	c.Fingerprint = e.fingerprint(w)
+	if !w.InRegistry() {
+		c.Fingerprint = e.fingerprint(w, w.Chart)
 	}
-	return *retries
+	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) {
+		return input.Values(obj, w, run.Given)
+	}
+	return nil
 }
 
-// upgradeRetryAfter is the wait after a failed upgrade; nil where the watch says by retry how long to wait.
-func upgradeRetryAfter(w watches.Watch) func(int) time.Duration {
-	if w.Retry.Backoff != watches.DefaultBackoff || w.Retry.MaxBackoff != watches.DefaultMaxBackoff {
+// helm makes the engine of a chart.
+func (e *engines) helm(w watches.Watch) (*helm.Engine, error) {
+	config := helm.Config{
+		ChartPath:    w.Chart,
+		RESTConfig:   e.options.RESTConfig,
+		Mapper:       e.mapper,
+		Capabilities: e.capabilities,
+		Records:      e.records,
+		Alone:        e.options.LeaderElection.Enabled,
+		Retries:      upgradeRetries(w),
+		RetryAfter:   upgradeRetryAfter(w),
+		Rollback:     w.Upgrade.Remediation.Strategy == watches.RemediateRollback,
+		Force:        w.Upgrade.Force,
+		Wait:         w.Wait,
+		GenerateOnce: w.GenerateOnce,
+		Drift:        driftOf(w),
+		MaxHistory:   w.MaxHistory,
+		CRDs:         helm.CRDPolicy(w.CRDs),
+		Adopt:        w.Adopt,
+		WithoutOwner: !e.options.InjectOwnerRef,
+		KeepManifest: e.options.StatusManifest,
+		LogSink:      e.releaseLog,
+	}
+	if config.MaxHistory == 0 {
+		config.MaxHistory = -1 // all
+	}
+	if !w.ReleaseNamespace.IsZero() {
+		config.Namespace = func(owner engine.Owner) (string, error) { return releaseNamespace(w.ReleaseNamespace, owner) }
+	}
+	if w.InRegistry() {
+		chart, err := ocichart.New(w.Chart, e.options.chartCache(), e.pullSecret(w.ChartPullSecret))
+		if err != nil {
+			return nil, err
+		}
+		config.ChartPath, config.Fetch = chart.Path(), chart.Fetch
+	}
+	return helm.New(config)
+}
+
+var errOtherNamespace = errors.New("whoever may make a resource in one namespace must not choose another by its name; write the namespace out in watches.yaml")
+
+// releaseNamespace returns where the release of a resource lives.
+func releaseNamespace(t watches.Template, owner engine.Owner) (string, error) {
+	metadata := map[string]any{"name": owner.Name, "namespace": owner.Namespace}
+	namespace, _, err := t.Expand(map[string]any{"metadata": metadata})
+	if err == nil && namespace == "" {
+		err = fmt.Errorf("a cluster-scoped %s has no namespace to put in", owner.Kind)
+	}
+	if err == nil && owner.Namespace != "" && namespace != owner.Namespace && !t.Literal() {
+		err = errOtherNamespace
+	}
+	if err != nil {
+		return "", fmt.Errorf("releaseNamespace %s: %w", t, err)
+	}
+	return namespace, nil
+}
+
+// chartCache is where charts of registries are kept.
+func (o Options) chartCache() string {
+	if o.ChartCache != "" {
+		return o.ChartCache
+	}
+	return filepath.Join(os.TempDir(), fmt.Sprintf("chartbook-charts-%d", os.Getuid()))
+}
+
+// pullSecret returns what reads the credentials for a registry; nil for a registry that wants none.
+func (e *engines) pullSecret(name *watches.ObjectName) ocichart.Credentials {
+	if name == nil {
 		return nil
 	}
-	return helm.RetryAfter
+	return func(ctx context.Context) ([]byte, error) {
+		namespace := name.Namespace
+		if namespace == "" {
+			own, err := os.ReadFile(podNamespace)
+			if err != nil {
+				return nil, fmt.Errorf("chartPullSecret names no namespace, and this is no pod: %w", err)
+			}
+			namespace = strings.TrimSpace(string(own))
+		}
+		clients, err := kubernetes.NewForConfig(e.options.RESTConfig)
+		if err != nil {
+			return nil, fmt.Errorf("make a client: %w", err)
+		}
+		secret, err := clients.CoreV1().Secrets(namespace).Get(ctx, name.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("read Secret %s/%s: %w", namespace, name.Name, err)
+		}
+		data, ok := secret.Data[corev1.DockerConfigJsonKey]
+		if !ok {
+			return nil, fmt.Errorf("the Secret %s/%s has no key %s: its type must be %s", namespace, name.Name,
+				corev1.DockerConfigJsonKey, corev1.SecretTypeDockerConfigJson)
+		}
+		return data, nil
+	}
 }
 
-// driftOf is what the engine is to do about drift.
-func driftOf(w watches.Watch) helm.Drift {
-	switch w.Drift {
-	case watches.DriftDetect:
-		return helm.DriftDetect
-	case watches.DriftOff:
-		return helm.DriftOff
-	default:
-		return helm.DriftCorrect
+// releaseLog writes down what Helm said before it failed.
+func (e *engines) releaseLog(job engine.Job, lines []string) {
+	if job.Redact != nil {
+		lines = slices.Clone(lines)
+		for i := range lines {
+			lines[i] = job.Redact(lines[i])
+		}
 	}
+	e.options.Log.WithName("runner").Info("Helm's last words", "kind", job.Owner.Kind, "namespace", job.Owner.Namespace,
+		"name", job.Owner.Name, "run", job.ID, "lines", lines)
 }

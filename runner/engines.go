@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
 	"github.com/chartbook-operator/chartbook/runner/internal/fingerprint"
@@ -113,56 +112,6 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)
 	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) { return input.ExtraVars(obj, w, run) }
 	return nil
-}
-
-func (e *engines) chart(w watches.Watch, c *controller.Config) error {
-	history := w.MaxHistory
-	if history == 0 {
-		history = -1 // all
-	}
-	made, err := helm.New(helm.Config{
-		ChartPath:    w.Chart,
-		RESTConfig:   e.options.RESTConfig,
-		Mapper:       e.mapper,
-		Capabilities: e.capabilities,
-		Records:      e.records,
-		Alone:        e.options.LeaderElection.Enabled,
-		MaxHistory:   history,
-		Retries:      upgradeRetries(w),
-		RetryAfter:   upgradeRetryAfter(w),
-		Rollback:     w.Upgrade.Remediation.Strategy == watches.RemediateRollback,
-		Force:        w.Upgrade.Force,
-		Wait:         w.Wait,
-		GenerateOnce: w.GenerateOnce,
-		Drift:        driftOf(w),
-		WithoutOwner: !e.options.InjectOwnerRef,
-		KeepManifest: e.options.StatusManifest,
-		LogSink:      e.releaseLog,
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", w.Position, err)
-	}
-	c.Engine, c.Tool = made, status.HelmOperator
-	c.OnForeignChange = made.OnChange
-	c.Finalizers = finalizersOf(w)
-	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
-	c.Fingerprint = e.fingerprint(w, w.Chart)
-	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) {
-		return input.Values(obj, w, run.Given)
-	}
-	return nil
-}
-
-// releaseLog writes down what Helm said before it failed.
-func (e *engines) releaseLog(job engine.Job, lines []string) {
-	if job.Redact != nil {
-		lines = slices.Clone(lines)
-		for i := range lines {
-			lines[i] = job.Redact(lines[i])
-		}
-	}
-	e.options.Log.WithName("runner").Info("Helm's last words", "kind", job.Owner.Kind, "namespace", job.Owner.Namespace,
-		"name", job.Owner.Name, "run", job.ID, "lines", lines)
 }
 
 // fingerprint returns what tells whether the operator, the watch or files at paths have changed.

@@ -83,6 +83,8 @@ const (
 	ReasonObjectFailed     = "ObjectFailed"         // an object of the release has failed
 	ReasonReleaseBusy      = "ReleaseBusy"          // another Helm is at work on the release
 	ReasonUninstalling     = "Uninstalling"         // the release is uninstalled and its objects are on their way out
+	ReasonChartUnavailable = "ChartUnavailable"     // the chart could not be fetched from its registry
+	ReasonStoredVersion    = "StoredVersion"        // the chart's CRD lacks a version that objects are stored in
 	ReasonInstallFailed    = "InstallError"
 	ReasonUpgradeFailed    = "UpgradeError"
 	ReasonUninstallFailed  = "UninstallError"

@@ -154,7 +154,8 @@ func failedChange(result engine.Result) string {
 	switch result.Reason {
 	case engine.ReasonInstallFailed, engine.ReasonUpgradeFailed, engine.ReasonUninstallFailed:
 		return result.Reason
-	case engine.ReasonInvalidChart, engine.ReasonInvalidValues, engine.ReasonReleaseName, engine.ReasonReleaseTaken:
+	case engine.ReasonInvalidChart, engine.ReasonInvalidValues, engine.ReasonReleaseName, engine.ReasonReleaseTaken,
+		engine.ReasonStoredVersion, engine.ReasonChartUnavailable:
 		return ""
 	}
 	if result.Release == nil {

@@ -82,6 +82,8 @@ var reasons = []ReasonDoc{
 	{engine.ReasonForbidden, "The API server refused a request; the message names the missing permission."},
 	{engine.ReasonInvalidChart, "The chart does not load or render."},
 	{engine.ReasonInvalidValues, "The values do not fit the chart's schema."},
+	{engine.ReasonStoredVersion, "A CRD of the chart lacks a version that objects in the cluster are stored in, so it is not replaced."},
+	{engine.ReasonChartUnavailable, "The chart could not be fetched from its registry."},
 	{engine.ReasonReleaseName, "The resource's name cannot be the name of a Helm release."},
 	{engine.ReasonReleaseTaken, "Another chart owns the Helm release of this name."},
 	{engine.ReasonReleaseBusy, "Another Helm is at work on the release; the run is repeated when it should be done."},

@@ -71,7 +71,7 @@ func TestRollbackHappensOnceAndOnlyWhereAsked(t *testing.T) {
 	if diff := cmp.Diff(want, w.revisions("one")); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
-	if got := w.message("one-config"); got != "good" || w.exists(configMaps, w.namespace, "one-extra") {
+	if got := w.message("one-config", "message"); got != "good" || w.exists(configMaps, w.namespace, "one-extra") {
 		t.Errorf("the ConfigMap says %q", got)
 	}
 	// What was rolled back to is looked after, and nothing is tried again.
@@ -80,7 +80,7 @@ func TestRollbackHappensOnceAndOnlyWhereAsked(t *testing.T) {
 	})
 	for range 2 {
 		w.run(e, verified(bad), engine.Permanent)
-		if got := w.message("one-config"); got != "good" {
+		if got := w.message("one-config", "message"); got != "good" {
 			t.Errorf("the ConfigMap says %q", got)
 		}
 		e = w.engine("plain", with)
@@ -92,7 +92,7 @@ func TestRollbackHappensOnceAndOnlyWhereAsked(t *testing.T) {
 	asked := bad
 	asked.Trigger, asked.Inputs = engine.TriggerRequest, map[string]any{"message": "bad"}
 	w.did(e, asked, engine.ActionUpgrade)
-	if got := w.message("one-config"); got != "bad" {
+	if got := w.message("one-config", "message"); got != "bad" {
 		t.Errorf("the ConfigMap says %q", got)
 	}
 	w.did(w.engine("plain", with), w.job("one", map[string]any{"message": "bad"}), engine.ActionNone)
@@ -159,13 +159,6 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: {{ .Values.
 	asked.Inputs = map[string]any{"message": "b"}
 	asked.Annotations = map[string]string{prefix + "upgrade-force": "true"}
 	w.did(plain, asked, engine.ActionUpgrade)
-}
-
-// message returns what a ConfigMap of the charts says.
-func (w *world) message(name string) string {
-	w.t.Helper()
-	text, _, _ := unstructured.NestedString(w.get(configMaps, w.namespace, name).Object, "data", "message")
-	return text
 }
 
 // relabel sets a label on the record of a revision.

@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -26,6 +27,8 @@ const (
 type Config struct {
 	// ChartPath is the directory or archive of the chart. It is read at the first run, and again when it changes.
 	ChartPath string
+	// Fetch, if set, sees to it that the chart is at ChartPath. It is called before each use of the chart.
+	Fetch func(context.Context) error
 	// RESTConfig reaches the API server. Connections are shared by all runs.
 	RESTConfig *rest.Config
 	// Mapper knows the cluster's kinds. It is shared by all runs and must learn of new kinds by itself.
@@ -51,6 +54,10 @@ type Config struct {
 	Wait bool
 	// Drift is what happens about objects that differ from the release. Default: they are put right.
 	Drift Drift
+	// CRDs is what becomes of the definitions in the chart's crds directories. Default [CRDCreate].
+	CRDs CRDPolicy
+	// Adopt takes over objects that exist already and belong to nobody, instead of failing. Default false.
+	Adopt bool
 	// HookTimeout bounds each hook, within the job's own timeout. Default 5 minutes.
 	HookTimeout time.Duration
 	// Grace is how long a run that was ended may take to write down that it was. Default 5 seconds.
@@ -58,6 +65,9 @@ type Config struct {
 	// Alone says that no other operator can be at work on the releases, since leader election sees to that. Else a revision
 	// that is unfinished is left alone for as long as another operator claims it.
 	Alone bool
+	// Namespace returns the namespace of a resource's release. Default: the resource's own, which one that is
+	// cluster-scoped does not have.
+	Namespace func(engine.Owner) (string, error)
 	// WithoutOwner leaves owner references and owner annotations off the objects.
 	WithoutOwner bool
 	// KeepManifest fills Release.Manifest also when nothing was done, at the cost of keeping it in memory.

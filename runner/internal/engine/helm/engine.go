@@ -2,6 +2,7 @@ package helm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -27,8 +28,8 @@ type Engine struct {
 var _ engine.Engine = (*Engine)(nil)
 
 // Ready returns nil if the chart loads.
-func (e *Engine) Ready(context.Context) error {
-	_, err := e.charts.load()
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.load(ctx)
 	return err
 }
 
@@ -46,7 +47,7 @@ func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
 	defer cancel()
 	r := e.newRun(ctx, job)
 	r.cancel = cancel
-	defer e.following(job.Owner)()
+	defer r.following()()
 	defer func() { r.release() }()
 	var result engine.Result
 	switch {
@@ -96,7 +97,10 @@ func (r *run) reconcile() engine.Result {
 
 // prepare loads the chart and works out the digest of the inputs.
 func (r *run) prepare() *engine.Result {
-	content, err := r.e.charts.load()
+	content, err := r.e.load(r.ctx)
+	if errors.Is(err, errFetch) {
+		return &engine.Result{Outcome: engine.Transient, Reason: engine.ReasonChartUnavailable, Message: err.Error()}
+	}
 	if err != nil {
 		return refuse(engine.ReasonInvalidChart, err.Error())
 	}
@@ -172,7 +176,7 @@ func (r *run) act(m move, why string) engine.Result {
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
-			r.job.Owner.Name, r.job.Owner.Namespace, why))
+			r.job.Owner.Name, r.namespace, why))
 	default:
 		return r.nothing()
 	}

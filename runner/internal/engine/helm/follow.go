@@ -2,8 +2,6 @@ package helm
 
 import (
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
 
 // begin notes that a run is at work on a release, and returns what to call when it has ended.
@@ -55,27 +53,28 @@ func (r *Records) covers(namespace string) bool {
 // the first run. why says in a sentence what happened.
 func (e *Engine) OnChange(wake func(owner types.NamespacedName, why string)) { e.wake = wake }
 
-// following notes that a run is at work on a job's release, and returns what to call when it has ended.
-func (e *Engine) following(owner engine.Owner) (end func()) {
-	key := types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}
-	return e.cfg.Records.begin(key, func(why string) {
+// following notes that the run is at work on its release, and returns what to call when it has ended.
+func (r *run) following() (end func()) {
+	e, owner := r.e, r.job.Owner
+	return e.cfg.Records.begin(r.releaseKey(), func(why string) {
 		e.good.Remove(owner.UID) // so that the next run looks, whatever it is for
 		if e.wake != nil {
-			e.wake(key, why)
+			e.wake(types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, why)
 		}
 	})
 }
 
-// knows notes which revision of the job's release is the good one; zero for none.
-func (r *run) knows(version int) {
-	owner := r.job.Owner
-	r.e.cfg.Records.know(types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, version)
+// knows notes which revision of the run's release is the good one; zero for none.
+func (r *run) knows(version int) { r.e.cfg.Records.know(r.releaseKey(), version) }
+
+func (r *run) releaseKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.namespace, Name: r.job.Owner.Name}
 }
 
 // stands reports whether the newest revision still is the one that is remembered. Changes are told, as a rule; where they
 // cannot be, it takes a look.
 func (r *run) stands(known goodRun) (bool, error) {
-	if r.e.cfg.Records.covers(r.job.Owner.Namespace) {
+	if r.e.cfg.Records.covers(r.namespace) {
 		return true, nil
 	}
 	if err := r.connect(r.content.name()); err != nil {

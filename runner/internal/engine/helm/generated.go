@@ -45,7 +45,7 @@ func (r *run) keepGenerated() (*generated, error) {
 		return nil, err
 	}
 	next := r.store.history.last().version + 1
-	return &generated{namespace: r.job.Owner.Namespace, before: before, again: func() ([]string, error) {
+	return &generated{namespace: r.namespace, before: before, again: func() ([]string, error) {
 		second, err := r.render(next)
 		return second.manifests, err
 	}}, nil

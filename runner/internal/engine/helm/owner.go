@@ -43,7 +43,7 @@ func (m marks) put(obj *unstructured.Unstructured, namespaced bool) {
 	case m.collectable(obj, namespaced):
 		obj.SetOwnerReferences(withOwner(obj.GetOwnerReferences(), m.owner))
 	default:
-		setAnnotation(obj, primaryAnnotation, m.owner.Namespace+"/"+m.owner.Name)
+		setAnnotation(obj, primaryAnnotation, qualified(m.owner))
 		setAnnotation(obj, primaryTypeAnnotation, groupKind(m.owner).String())
 	}
 }
@@ -120,6 +120,10 @@ func onlyMarks(obj *unstructured.Unstructured) *unstructured.Unstructured {
 		}
 	}
 	return out
+}
+
+func groupKindOf(group, kind string) schema.GroupKind {
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 func groupKind(owner engine.Owner) schema.GroupKind {

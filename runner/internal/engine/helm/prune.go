@@ -29,7 +29,7 @@ func (r *run) prune(manifests []string, keep string) {
 			continue
 		}
 		for _, info := range old.Difference(wanted) {
-			name := title(info, r.job.Owner.Namespace)
+			name := title(info, r.namespace)
 			if deleted, err := r.pruneOne(info); err != nil {
 				r.tell.failed(name, fmt.Errorf("delete what a failed attempt has left: %w", err), 0)
 			} else if deleted {
@@ -48,7 +48,7 @@ func (r *run) pruneOne(info *resource.Info) (bool, error) {
 	if err != nil || live == nil || live.GetDeletionTimestamp() != nil {
 		return false, err
 	}
-	if kept(live) || !hasHelmMarks(live, r.job.Owner.Name, r.job.Owner.Namespace) {
+	if kept(live) || !hasHelmMarks(live, r.job.Owner.Name, r.namespace) {
 		return false, nil
 	}
 	return true, deleteOne(helper, info)
@@ -64,7 +64,7 @@ func deleteOne(helper *resource.Helper, info *resource.Info) error {
 // gives for the resource. A chart that gives nothing is no reason to hold the resource.
 func (r *run) unrecorded() []string {
 	if known, ok := r.e.recall(r.job.Owner.UID); ok {
-		return []string{leftovers(known.children, r.job.Owner.Namespace)}
+		return []string{leftovers(known.children, r.namespace)}
 	}
 	content, err := r.e.charts.load()
 	if err != nil {

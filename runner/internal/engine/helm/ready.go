@@ -39,7 +39,7 @@ func (r *run) awaitReady(result engine.Result, manifest string) engine.Result {
 	lives, errs := r.lookAt(infos)
 	for i, info := range infos {
 		if errs[i] != nil {
-			return r.apiFailed("see whether "+title(info, r.job.Owner.Namespace)+" is ready", errs[i])
+			return r.apiFailed("see whether "+title(info, r.namespace)+" is ready", errs[i])
 		}
 		if u, ok := r.judge(info, lives[i]); !ok {
 			late = append(late, u)
@@ -65,7 +65,7 @@ func (r *run) lookAt(infos []*resource.Info) ([]*unstructured.Unstructured, []er
 
 // judge reports whether an object is ready, and why not.
 func (r *run) judge(info *resource.Info, live *unstructured.Unstructured) (unready, bool) {
-	u := unready{name: title(info, r.job.Owner.Namespace)}
+	u := unready{name: title(info, r.namespace)}
 	if live == nil {
 		u.why = "it is missing"
 		return u, false

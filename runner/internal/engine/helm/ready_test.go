@@ -150,7 +150,7 @@ func TestTakeOverWhileDriftIsOnlyDetected(t *testing.T) {
 		t.Errorf("drift is %v", result.Drift)
 	}
 	config := w.get(configMaps, w.namespace, "one-config")
-	if !ownedBy(config, job.Owner) || w.message("one-config") != "edited" {
-		t.Errorf("owners %v, message %q", config.GetOwnerReferences(), w.message("one-config"))
+	if !ownedBy(config, job.Owner) || w.message("one-config", "message") != "edited" {
+		t.Errorf("owners %v, message %q", config.GetOwnerReferences(), w.message("one-config", "message"))
 	}
 }

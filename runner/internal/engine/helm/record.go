@@ -23,6 +23,7 @@ type record struct {
 	status   release.Status
 	digest   digest // of the inputs; empty when another tool made the revision
 	owners   []metav1.OwnerReference
+	remote   *remoteOwner // the owner that is in another namespace; nil for none
 	labels   map[string]string
 	modified time.Time // when the record was last written
 	holder   claim     // who works on it; empty unless it is unfinished
@@ -42,6 +43,7 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 		version:  version,
 		status:   release.Status(labels["status"]),
 		owners:   secret.GetOwnerReferences(),
+		remote:   readRemoteOwner(secret.GetAnnotations()),
 		labels:   labels,
 		modified: modified(secret),
 		seen:     secret.GetResourceVersion(),
@@ -89,6 +91,9 @@ func (r record) controller() *metav1.OwnerReference {
 		if r.owners[i].Controller != nil && *r.owners[i].Controller {
 			return &r.owners[i]
 		}
+	}
+	if r.remote != nil {
+		return &r.remote.OwnerReference
 	}
 	return nil
 }

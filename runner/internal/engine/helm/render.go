@@ -32,7 +32,7 @@ func (r *run) render(revision int) (rendered, error) {
 		return rendered{}, fmt.Errorf("process the chart's dependencies: %w", err)
 	}
 	options := chartutil.ReleaseOptions{
-		Name: r.job.Owner.Name, Namespace: r.job.Owner.Namespace, Revision: revision,
+		Name: r.job.Owner.Name, Namespace: r.namespace, Revision: revision,
 		IsInstall: revision == 1, IsUpgrade: revision > 1,
 	}
 	top, err := chartutil.ToRenderValuesWithSchemaValidation(chart, values, options, caps, true)

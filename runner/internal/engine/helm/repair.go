@@ -136,7 +136,7 @@ func (r *run) repair(rel *release.Release, how looking) (report, error) {
 			err = r.repairOne(&out, info, lives[i], rel)
 		}
 		if err != nil {
-			name := title(info, r.job.Owner.Namespace)
+			name := title(info, r.namespace)
 			out.failures = append(out.failures, engine.Failure{Name: name, Message: r.redact.clean(explain(err))})
 			r.tell.failed(name, err, 0)
 		}
@@ -164,7 +164,7 @@ func (r *run) readAll(infos kube.ResourceList) ([]*unstructured.Unstructured, []
 
 // repairOne brings one object to what the manifest says.
 func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Unstructured, rel *release.Release) error {
-	want, name := object(info), title(info, r.job.Owner.Namespace)
+	want, name := object(info), title(info, r.namespace)
 	putHelmMarks(want, rel.Name, rel.Namespace)
 	if out.how == mark {
 		info.Object = onlyMarks(want)
@@ -215,7 +215,7 @@ func (r *run) putBack(out *report, helper *resource.Helper, info *resource.Info,
 		r.e.wasInVain(key, patch.Signature)
 		return nil
 	}
-	name := title(info, r.job.Owner.Namespace)
+	name := title(info, r.namespace)
 	out.changed = append(out.changed, name)
 	r.tell.object(name, "put back "+fields(patch))
 	return nil
@@ -228,7 +228,7 @@ func (r *run) detect(out *report, helper *resource.Helper, info *resource.Info, 
 		r.e.wasInVain(vainKey{owner: r.job.Owner.UID, child: childOf(info)}, patch.Signature)
 		return nil
 	}
-	out.drift = append(out.drift, title(info, r.job.Owner.Namespace)+": "+fields(patch))
+	out.drift = append(out.drift, title(info, r.namespace)+": "+fields(patch))
 	return nil //nolint:nilerr // it differs, whether or not it could be put back
 }
 

@@ -17,17 +17,19 @@ import (
 
 // run is one job being carried out.
 type run struct {
-	e        *Engine
-	job      engine.Job
-	ctx      context.Context //nolint:containedctx // of the job, with its timeout; a run is one call of Run
-	options  options
-	recorder *apirecord.Recorder
-	log      *ring
-	redact   *redactor
-	tell     *teller
-	getter   *getter
-	release  func() // frees what the run holds
-	cancel   func() // ends the run
+	e         *Engine
+	job       engine.Job
+	ctx       context.Context //nolint:containedctx // of the job, with its timeout; a run is one call of Run
+	namespace string          // of the release
+	misplaced error           // why there is none
+	options   options
+	recorder  *apirecord.Recorder
+	log       *ring
+	redact    *redactor
+	tell      *teller
+	getter    *getter
+	release   func() // frees what the run holds
+	cancel    func() // ends the run
 
 	content *content
 	digest  digest
@@ -49,7 +51,8 @@ func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
 		recorder: &apirecord.Recorder{}, log: &ring{}, redact: &redactor{}, release: func() {},
 	}
 	r.redact.addValues(job.Inputs)
-	r.tell = &teller{clock: e.cfg.Clock, namespace: job.Owner.Namespace, progress: job.Progress, clean: r.redact.clean}
+	r.namespace, r.misplaced = e.cfg.place(job.Owner)
+	r.tell = &teller{clock: e.cfg.Clock, namespace: r.namespace, progress: job.Progress, clean: r.redact.clean}
 	r.getter = newGetter(r.clientConfig(ctx), e.cfg.Mapper)
 	return r
 }
@@ -83,14 +86,14 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _ 
 func (r *run) connect(chart string) error {
 	late, free := withGrace(r.ctx, r.e.cfg.Grace)
 	r.release = free
-	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.log.printf)
+	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.namespace, r.log.printf)
 	if err != nil {
 		return err
 	}
 	store.holding.now = r.e.cfg.Clock.Now
 	r.store = store
 	r.client = &client{
-		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.job.Owner.Namespace},
+		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.namespace},
 		ctx:    r.ctx,
 		getter: r.getter,
 		tell:   r.tell,
@@ -99,6 +102,9 @@ func (r *run) connect(chart string) error {
 			r.e.cfg.Capabilities.Invalidate()
 			r.helm.Capabilities = nil // so that Helm asks again before it renders
 		},
+	}
+	if r.e.cfg.Adopt {
+		r.client.adoptable = r.adoptable
 	}
 	releases := storage.Init(store)
 	releases.Log = r.log.printf

@@ -20,10 +20,11 @@ var errTooLarge = errors.New("the release record is larger than a Secret can be"
 // what it did not put there itself, so the owner is added each time.
 type ownedSecrets struct {
 	clientv1.SecretInterface
-	owner   engine.Owner
-	before  func(name string) *record // as last seen; nil if new
-	holding *holding
-	exact   *bool // write only over what was seen
+	owner     engine.Owner
+	namespace string                    // of the records
+	before    func(name string) *record // as last seen; nil if new
+	holding   *holding
+	exact     *bool // write only over what was seen
 }
 
 // Create implements SecretInterface.
@@ -64,7 +65,15 @@ func (s ownedSecrets) prepare(secret *corev1.Secret) error {
 			secret.Labels["createdAt"] = created
 		}
 	}
-	secret.OwnerReferences = withOwner(others, s.owner)
-	s.holding.mark(secret)
+	if s.owner.Namespace == "" || s.owner.Namespace == s.namespace {
+		secret.OwnerReferences = withOwner(others, s.owner)
+		return nil
+	}
+	text, err := writeRemoteOwner(s.owner)
+	if err != nil {
+		return err
+	}
+	secret.OwnerReferences = others
+	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, ownerAnnotation, text)
 	return nil
 }

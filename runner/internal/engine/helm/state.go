@@ -84,7 +84,8 @@ func (f facts) foreign(last *record) string {
 		return ""
 	}
 	kind := groupKind(engine.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind})
-	if kind == groupKind(f.owner) && owner.Name == f.owner.Name {
+	sameSpace := last.remote == nil || last.remote.Namespace == f.owner.Namespace
+	if kind == groupKind(f.owner) && owner.Name == f.owner.Name && sameSpace {
 		return "" // of an earlier resource of the same name, as after a restore from a backup
 	}
 	return fmt.Sprintf("it belongs to %s %q", kind, owner.Name)

@@ -25,16 +25,19 @@ import (
 // store keeps one release's revisions, in the format of Helm's Secrets driver. It lists metadata only, once a run,
 // and reads the revisions that are needed; stock Helm reads and decodes all of them, several times an action.
 type store struct {
-	ctx     context.Context //nolint:containedctx // Helm's interface passes none on
-	secrets clientv1.SecretInterface
-	meta    metadata.ResourceInterface
-	writer  *driver.Secrets
-	name    string
+	ctx       context.Context //nolint:containedctx // Helm's interface passes none on
+	secrets   clientv1.SecretInterface
+	meta      metadata.ResourceInterface
+	writer    *driver.Secrets
+	name      string
+	owner     engine.Owner
+	namespace string
+	log       func(string, ...any)
 
 	history history
 	loaded  map[int]*release.Release
 	stubs   map[*release.Release]bool // without content; never to be written
-	slim    int                       // how many parts of the chart's copy have to be left out
+	level   int                       // how much has to be left out of records
 	holding *holding
 	stamp   func(*release.Release) // changes a revision on its way to its record; may be nil
 	exact   bool                   // a revision is written only if it still is as it was listed
@@ -42,7 +45,7 @@ type store struct {
 
 var _ driver.Driver = (*store)(nil)
 
-func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log func(string, ...any)) (*store, error) {
+func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, namespace string, log func(string, ...any)) (*store, error) {
 	clients, err := clientv1.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for release Secrets: %w", err)
@@ -52,16 +55,19 @@ func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log 
 		return nil, fmt.Errorf("make a metadata client for release Secrets: %w", err)
 	}
 	s := &store{
-		ctx:     ctx,
-		secrets: clients.Secrets(owner.Namespace),
-		meta:    metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(owner.Namespace),
-		name:    owner.Name,
-		loaded:  map[int]*release.Release{},
-		stubs:   map[*release.Release]bool{},
+		ctx:       ctx,
+		secrets:   clients.Secrets(namespace),
+		meta:      metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace),
+		name:      owner.Name,
+		owner:     owner,
+		namespace: namespace,
+		log:       log,
+		loaded:    map[int]*release.Release{},
+		stubs:     map[*release.Release]bool{},
 	}
 	s.holding = &holding{meta: s.meta, now: time.Now}
 	s.writer = driver.NewSecrets(ownedSecrets{
-		SecretInterface: s.secrets, owner: owner, before: s.recordOf, holding: s.holding, exact: &s.exact,
+		SecretInterface: s.secrets, owner: owner, namespace: namespace, before: s.recordOf, holding: s.holding, exact: &s.exact,
 	})
 	s.writer.Log = log
 	return s, nil
@@ -99,6 +105,11 @@ func (s *store) load(version int) (*release.Release, error) {
 		return nil, fmt.Errorf("read revision %d of release %s in Secret %s: %w", version, s.name, secret.Name, err)
 	}
 	rel.Labels = customLabels(secret.Labels)
+	if digest := secret.Labels[partsLabel]; digest != "" {
+		if rel.Manifest, err = s.whole(rel.Manifest, digest); err != nil {
+			return nil, err
+		}
+	}
 	s.loaded[version] = rel
 	return rel, nil
 }
@@ -178,28 +189,54 @@ func (s *store) write(rel *release.Release, send func(*release.Release) error) e
 	if s.stamp != nil {
 		s.stamp(rel)
 	}
-	err := send(slimmed(rel, s.slim))
-	for errors.Is(err, errTooLarge) && s.slim < len(slimmer) {
-		s.slim++
-		err = send(slimmed(rel, s.slim))
+	sent, err := s.send(rel, send)
+	for errors.Is(err, errTooLarge) && s.level < maxLevel {
+		s.level++
+		sent, err = s.send(rel, send)
 	}
 	if err != nil {
 		return err
 	}
 	s.loaded[rel.Version] = rel
-	s.remember(rel)
+	s.remember(rel, sent.Labels)
+	if isOutline(s.level) {
+		s.dropParts()
+	}
 	return nil
 }
 
+// send writes what the level leaves of a revision.
+func (s *store) send(rel *release.Release, send func(*release.Release) error) (*release.Release, error) {
+	parts := ""
+	if isOutline(s.level) {
+		var err error
+		if parts, err = s.keepParts(rel.Manifest); err != nil {
+			return nil, err
+		}
+	}
+	sent := slimmed(rel, s.level, parts)
+	return sent, send(sent)
+}
+
+// whole returns the manifest that an outline stands for; the outline itself if it is gone.
+func (s *store) whole(outline, digest string) (string, error) {
+	manifest, err := s.readParts(digest)
+	if errors.Is(err, errCorrupt) {
+		s.log("the outline of the manifest has to do: %v", err)
+		return outline, nil
+	}
+	return manifest, err
+}
+
 // remember brings the history to what has been written.
-func (s *store) remember(rel *release.Release) {
+func (s *store) remember(rel *release.Release, labels map[string]string) {
 	r := record{version: rel.Version}
 	at := slices.IndexFunc(s.history, func(r record) bool { return r.version == rel.Version })
 	if at >= 0 {
 		r = s.history[at]
 	}
-	r.status, r.labels = rel.Info.Status, maps.Clone(rel.Labels)
-	r.readLabels(rel.Labels)
+	r.status, r.labels = rel.Info.Status, maps.Clone(labels)
+	r.readLabels(labels)
 	if at >= 0 {
 		s.history[at] = r
 		return
@@ -218,7 +255,11 @@ func (s *store) Delete(key string) (*release.Release, error) {
 	}
 	rel := s.stub(r)
 	delete(s.loaded, r.version)
+	hadParts := r.labels[partsLabel] != ""
 	s.history = slices.DeleteFunc(s.history, func(r record) bool { return r.version == rel.Version })
+	if hadParts {
+		s.dropParts()
+	}
 	return rel, nil
 }
 

@@ -23,7 +23,7 @@ const uninstallPoll = 5 * time.Second
 // what is broken can be deleted. A release that is gone already is as good as uninstalled.
 func (r *run) finalize() engine.Result {
 	owner := r.job.Owner
-	if owner.Namespace == "" || len(owner.Name) > maxReleaseName {
+	if r.namespace == "" || len(owner.Name) > maxReleaseName {
 		return engine.Result{Outcome: engine.Succeeded} // it never could be installed
 	}
 	if err := r.connect(""); err != nil {
@@ -35,7 +35,7 @@ func (r *run) finalize() engine.Result {
 		r.tell.notef("Release not found")
 		return r.gone(false)
 	case !r.owns(last):
-		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, owner.Namespace)
+		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, r.namespace)
 		return engine.Result{Outcome: engine.Succeeded}
 	}
 	if s, why := r.unfinished(last); s == busy {
@@ -64,7 +64,7 @@ func (r *run) unfinished(last *record) (state, string) {
 func (r *run) owns(last *record) bool {
 	f := facts{history: r.store.history, owner: r.job.Owner}
 	if last.controller() == nil {
-		content, err := r.e.charts.load()
+		content, err := r.e.load(r.ctx)
 		if err != nil {
 			return false
 		}
@@ -163,7 +163,7 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 		if kept(object(info)) || errs[i] == nil && lives[i] == nil {
 			continue
 		}
-		left = append(left, title(info, r.job.Owner.Namespace))
+		left = append(left, title(info, r.namespace))
 		if errs[i] == nil && lives[i].GetDeletionTimestamp() == nil {
 			errs[i] = deleteOne(resource.NewHelper(info.Client, info.Mapping), info)
 		}

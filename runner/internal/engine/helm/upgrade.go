@@ -14,6 +14,9 @@ func (r *run) upgrade() engine.Result {
 	}
 	r.tell.begin("upgrade")
 	defer r.atWork()()
+	if failed := r.prepareCRDs(engine.ActionUpgrade); failed != nil {
+		return *failed
+	}
 	r.takesOver = r.store.history.last().digest == ""
 	attempts := r.attemptsBefore()
 	before, err := r.clearWay()
@@ -21,7 +24,7 @@ func (r *run) upgrade() engine.Result {
 		return r.actionFailed(engine.ActionUpgrade, nil, err)
 	}
 	act := action.NewUpgrade(r.helm)
-	act.Namespace = r.job.Owner.Namespace
+	act.Namespace = r.namespace
 	act.ResetValues = true // else empty values would stand for those of the last revision
 	act.MaxHistory = r.helm.Releases.MaxHistory
 	act.Timeout = r.hookTimeout()
@@ -29,6 +32,7 @@ func (r *run) upgrade() engine.Result {
 	act.DisableHooks = r.options.upgradeNoHooks
 	act.Description = r.options.upgradeDescription
 	act.SkipSchemaValidation = true // done by ready
+	act.TakeOwnership = r.e.cfg.Adopt
 	act.Labels = r.upgradeLabels(attempts)
 	keep, err := r.keepGenerated()
 	if err != nil {
