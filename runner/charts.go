@@ -29,6 +29,7 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
 	c.Engine, c.Tool, c.Handover = made, status.HelmOperator, made.Forget
+	c.OnForeignChange = made.OnChange
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
 	c.Fingerprint = e.fingerprint(w)
@@ -48,6 +49,15 @@ func (e *engines) helm(w watches.Watch) (*helm.Engine, error) {
 		RESTConfig:   e.options.RESTConfig,
 		Mapper:       e.mapper,
 		Capabilities: e.capabilities,
+		Records:      e.records,
+		Alone:        e.options.LeaderElection.Enabled,
+		Retries:      upgradeRetries(w),
+		RetryAfter:   upgradeRetryAfter(w),
+		Rollback:     w.Upgrade.Remediation.Strategy == watches.RemediateRollback,
+		Force:        w.Upgrade.Force,
+		Wait:         w.Wait,
+		GenerateOnce: w.GenerateOnce,
+		Drift:        driftOf(w),
 		MaxHistory:   w.MaxHistory,
 		CRDs:         helm.CRDPolicy(w.CRDs),
 		Adopt:        w.Adopt,

@@ -30,11 +30,17 @@ type engines struct {
 	mapper       meta.RESTMapper
 	workspace    *ansible.Workspace // nil when no watch needs it
 	capabilities *helm.Capabilities
+	records      *helm.Records // nil without charts
 }
 
 func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines, error) {
 	e := &engines{options: o, mapper: mapper, capabilities: helm.NewCapabilities(clock.RealClock{})}
 	for _, w := range file.Watches {
+		if w.Chart != "" {
+			if err := e.followReleases(); err != nil {
+				return nil, err
+			}
+		}
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
@@ -45,6 +51,16 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		e.workspace = workspace
 	}
 	return e, nil
+}
+
+// followReleases prepares to see what others do to releases.
+func (e *engines) followReleases() error {
+	if e.records != nil {
+		return nil
+	}
+	records, err := helm.NewRecords(e.options.RESTConfig, e.options.Namespaces, e.options.Log.WithName("releases"))
+	e.records = records
+	return err
 }
 
 func (e *engines) close() error {

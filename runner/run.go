@@ -124,6 +124,11 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err := addRelated(mgr, o, configs); err != nil {
 		return nil, err
 	}
+	if engines.records != nil {
+		if err := mgr.Add(engines.records); err != nil {
+			return nil, fmt.Errorf("add the watch on releases: %w", err)
+		}
+	}
 	if o.InjectOwnerRef {
 		if err := mgr.Add(registry); err != nil {
 			return nil, fmt.Errorf("add the watches on children: %w", err)

@@ -165,6 +165,16 @@ func helmKeys() []entryKey {
 		{KeyDoc: KeyDoc{Key: "maxHistory", Type: "integer", Default: "10", Content: forChart,
 			Doc: "How many revisions of a release are kept; 0 keeps all."},
 			read: readHistory},
+		{KeyDoc: KeyDoc{Key: "wait", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether a resource is Ready only when the objects of its release are."},
+			read: readBool(func(w *Watch) *bool { return &w.Wait })},
+		{KeyDoc: KeyDoc{Key: "generateOnce", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether values that templates make up, like passwords and certificates, stay from one revision to the next."},
+			read: readBool(func(w *Watch) *bool { return &w.GenerateOnce })},
+		{KeyDoc: KeyDoc{Key: "drift", Type: "off, detect or correct", Default: "correct", Content: forChart,
+			Doc: "What happens when an object of a release was changed or deleted: nothing, a condition tells, or it is put right."},
+			read: readDrift},
+		upgradeKey(),
 		{KeyDoc: KeyDoc{Key: "crds", Type: "Skip, Create or Replace", Default: "Create", Content: forChart,
 			Doc: "What an install or upgrade does about the chart's CRDs; none is ever deleted."},
 			read: readCRDs},
@@ -188,10 +198,7 @@ func reservedKeys() []entryKey {
 		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
 	}
 	return []entryKey{
-		reserve("drift", "off, detect or correct", forAll, "Whether changes from outside are looked for between runs."),
 		reserve("serviceAccountName", "text", forAll, "The account whose rights a run has."),
-		reserve("wait", "boolean", forChart, "Whether a release waits for its objects to become ready."),
-		reserve("upgrade", "mapping", forChart, "How a release is upgraded, and what follows a failure."),
 		reserve("postRender", "mapping", forChart, "What is changed in the rendered objects."),
 	}
 }

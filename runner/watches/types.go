@@ -76,6 +76,14 @@ type Watch struct {
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
+	// Wait says that a chart's resource is ready only when the objects of its release are. Default false.
+	Wait bool `json:",omitempty"`
+	// GenerateOnce keeps what a chart's templates make up from one revision to the next. Default false.
+	GenerateOnce bool `json:",omitempty"`
+	// Upgrade is how a release is upgraded.
+	Upgrade Upgrade `json:",omitzero"`
+	// Drift is what happens about changed objects of a release. Empty means [DriftCorrect].
+	Drift Drift `json:",omitempty"`
 	// CRDs is what becomes of a chart's CRDs. Empty means [CRDsCreate].
 	CRDs CRDs `json:",omitzero"`
 	// Adopt takes over objects that exist already and belong to nobody. Default false.

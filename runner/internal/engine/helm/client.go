@@ -88,7 +88,11 @@ func (c *client) parse(manifest io.Reader) (kube.ResourceList, error) {
 // Update changes objects and remembers that it did: an install that does so has adopted what was there.
 func (c *client) Update(original, target kube.ResourceList, force bool) (*kube.Result, error) {
 	c.updated = true
-	return c.Client.Update(original, target, force)
+	update := func() (*kube.Result, error) { return c.Client.Update(original, target, false) }
+	if !force {
+		return update()
+	}
+	return c.forced(target, update)
 }
 
 // UpdateThreeWayMerge is as Update, for objects that are taken over.

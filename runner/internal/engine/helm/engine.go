@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -20,6 +21,8 @@ type Engine struct {
 	host   string
 	good   *lru.Cache // UID -> goodRun
 	vain   *lru.Cache // vainKey -> signature
+	claims *lru.Cache // UID -> sighting
+	wake   func(owner types.NamespacedName, why string)
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -43,6 +46,8 @@ func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
 	ctx, cancel := withTimeout(outer, job.Timeout)
 	defer cancel()
 	r := e.newRun(ctx, job)
+	r.cancel = cancel
+	defer r.following()()
 	defer func() { r.release() }()
 	var result engine.Result
 	switch {
@@ -71,10 +76,16 @@ func (r *run) reconcile() engine.Result {
 	if refusal := r.prepare(); refusal != nil {
 		return *refusal
 	}
-	verify := r.job.VerifyChildren
+	verify := r.job.VerifyChildren && (r.e.cfg.Drift != DriftOff || r.e.cfg.Wait)
 	if known, ok := r.e.recall(r.job.Owner.UID); ok {
 		if known.digest == r.digest && !verify && !known.recheck {
-			return known.result()
+			stands, err := r.stands(known)
+			if err != nil {
+				return r.apiFailed("look at the release", err)
+			}
+			if stands {
+				return known.result()
+			}
 		}
 		verify = verify || known.recheck
 	}
@@ -98,6 +109,7 @@ func (r *run) prepare() *engine.Result {
 	if err != nil {
 		return refuse(engine.ReasonInvalidValues, err.Error())
 	}
+	values = append(values, r.generation()...) // another one is another release
 	if !content.uses.with(values).capabilities() {
 		r.digest = inputsDigest(content, values, nil)
 		return nil
@@ -155,14 +167,25 @@ func (r *run) act(m move, why string) engine.Result {
 		return r.verify()
 	case moveAdopt:
 		return r.adopt()
+	case moveGiveUp:
+		return r.giveUp()
+	case moveStay:
+		return r.stay()
 	case moveWait:
-		return engine.Result{Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: busyRetry,
-			Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why)}
+		return r.busy(why)
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
 			r.job.Owner.Name, r.namespace, why))
 	default:
 		return r.nothing()
+	}
+}
+
+// busy is the result when somebody else works on the release.
+func (r *run) busy(why string) engine.Result {
+	return engine.Result{
+		Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: r.busyFor(),
+		Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why),
 	}
 }

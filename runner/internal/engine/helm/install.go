@@ -14,6 +14,7 @@ func (r *run) install() engine.Result {
 		return *refusal
 	}
 	r.tell.begin("install")
+	defer r.atWork()()
 	if failed := r.prepareCRDs(engine.ActionInstall); failed != nil {
 		return *failed
 	}

@@ -101,6 +101,27 @@ func hasHelmMarks(obj *unstructured.Unstructured, name, namespace string) bool {
 	return annotations[releaseNameAnnotation] == name && annotations[releaseSpaceAnnotation] == namespace
 }
 
+// onlyMarks returns what says whose an object is, and nothing else of it.
+func onlyMarks(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	out.SetAPIVersion(obj.GetAPIVersion())
+	out.SetKind(obj.GetKind())
+	out.SetNamespace(obj.GetNamespace())
+	out.SetName(obj.GetName())
+	out.SetOwnerReferences(obj.GetOwnerReferences())
+	for _, key := range []string{chartLabel, managedByLabel} {
+		if value, ok := obj.GetLabels()[key]; ok {
+			setLabel(out, key, value)
+		}
+	}
+	for _, key := range []string{primaryAnnotation, primaryTypeAnnotation, releaseNameAnnotation, releaseSpaceAnnotation} {
+		if value, ok := obj.GetAnnotations()[key]; ok {
+			setAnnotation(out, key, value)
+		}
+	}
+	return out
+}
+
 func groupKindOf(group, kind string) schema.GroupKind {
 	return schema.GroupKind{Group: group, Kind: kind}
 }

@@ -60,6 +60,25 @@ func deleteOne(helper *resource.Helper, info *resource.Info) error {
 	return err
 }
 
+// unrecorded returns what the release whose record is gone may have consisted of: what is remembered, else what the chart
+// gives for the resource. A chart that gives nothing is no reason to hold the resource.
+func (r *run) unrecorded() []string {
+	if known, ok := r.e.recall(r.job.Owner.UID); ok {
+		return []string{leftovers(known.children, r.namespace)}
+	}
+	content, err := r.e.charts.load()
+	if err != nil {
+		return nil
+	}
+	r.content = content
+	made, err := r.render(1)
+	if err != nil {
+		r.tell.notef("what the release may have left is not known: %v", err)
+		return nil
+	}
+	return made.manifests
+}
+
 // leftovers returns a manifest of those remembered children that no garbage collector takes care of. It stands in
 // for the release's when that is gone, as after a deletion in the foreground, which takes the record first.
 func leftovers(children []engine.Child, namespace string) string {

@@ -26,6 +26,10 @@ type record struct {
 	remote   *remoteOwner // the owner that is in another namespace; nil for none
 	labels   map[string]string
 	modified time.Time // when the record was last written
+	holder   claim     // who works on it; empty unless it is unfinished
+	seen     string    // resourceVersion, when it was listed
+	attempts int       // upgrades to the same inputs that have failed, this one included
+	givenUp  digest    // inputs whose upgrade was given up and rolled back to this revision
 }
 
 // newRecord reads the metadata of a release Secret. It reports false if that is no revision.
@@ -42,11 +46,23 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 		remote:   readRemoteOwner(secret.GetAnnotations()),
 		labels:   labels,
 		modified: modified(secret),
+		seen:     secret.GetResourceVersion(),
 	}
-	if labels[revisionLabel] == labels["version"] {
-		r.digest = digest(labels[digestLabel])
+	if r.unfinished() {
+		r.holder = claimOf(secret.GetAnnotations())
 	}
+	r.readLabels(labels)
 	return r, true
+}
+
+// readLabels reads what our own labels say, which counts for the revision only that they were made for.
+func (r *record) readLabels(labels map[string]string) {
+	if labels[revisionLabel] != strconv.Itoa(r.version) {
+		r.digest, r.givenUp, r.attempts = "", "", 0
+		return
+	}
+	r.digest, r.givenUp = digest(labels[digestLabel]), digest(labels[givenUpLabel])
+	r.attempts, _ = strconv.Atoi(labels[attemptsLabel])
 }
 
 // modified returns when Helm last wrote a record.
@@ -60,6 +76,14 @@ func modified(secret *metav1.PartialObjectMetadata) time.Time {
 	}
 	return last
 }
+
+// unfinished reports whether somebody is at work on the revision, or was when his process ended.
+func (r record) unfinished() bool {
+	return r.status.IsPending() || r.status == release.StatusUninstalling
+}
+
+// good reports whether the revision is the one that is deployed.
+func (r record) good() bool { return r.status == release.StatusDeployed }
 
 // controller returns the owner that controls the record, or nil.
 func (r record) controller() *metav1.OwnerReference {

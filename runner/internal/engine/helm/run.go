@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/storage"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
@@ -28,6 +29,7 @@ type run struct {
 	tell      *teller
 	getter    *getter
 	release   func() // frees what the run holds
+	cancel    func() // ends the run
 
 	content *content
 	digest  digest
@@ -35,8 +37,12 @@ type run struct {
 	client  *client
 	helm    *action.Configuration
 
-	unlocked  int  // revision that this run found cut off
-	takesOver bool // the newest revision was made by another tool
+	held      time.Duration                               // for how long another operator's claim has to be respected
+	seen      map[engine.Child]*unstructured.Unstructured // objects as they are, once all were looked at
+	drift     []string                                    // what differs and is left so; nil when nobody looked
+	attempts  int                                         // upgrades to today's inputs that have failed, those of this run included
+	unlocked  int                                         // revision that this run found cut off
+	takesOver bool                                        // the newest revision was made by another tool
 }
 
 func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
@@ -84,6 +90,7 @@ func (r *run) connect(chart string) error {
 	if err != nil {
 		return err
 	}
+	store.holding.now = r.e.cfg.Clock.Now
 	r.store = store
 	r.client = &client{
 		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.namespace},
@@ -121,6 +128,25 @@ func (r *run) useCapabilities() error {
 	return nil
 }
 
+// atWork claims the revisions that the run works on until the returned function is called.
+func (r *run) atWork() (done func()) {
+	ctx, stop := context.WithCancel(r.ctx)
+	r.store.holding.lost = func() {
+		r.tell.notef("release %s: another operator has taken it over; leaving it to that one", r.job.Owner.Name)
+		r.cancel()
+	}
+	go r.store.holding.keep(ctx)
+	return stop
+}
+
+// busyFor is when to look again at a release that somebody else works on.
+func (r *run) busyFor() time.Duration {
+	if r.held > 0 {
+		return min(r.held, busyRetry)
+	}
+	return busyRetry
+}
+
 // hookTimeout is how long a hook may take: as configured, but no longer than what is left of the run.
 func (r *run) hookTimeout() time.Duration {
 	limit := r.e.cfg.HookTimeout
@@ -134,9 +160,12 @@ func (r *run) hookTimeout() time.Duration {
 func (r *run) facts() (facts, error) {
 	f := facts{
 		history: r.store.history, want: r.digest, mine: r.content.name(),
-		owner: r.job.Owner, now: r.e.cfg.Clock.Now(),
+		owner: r.job.Owner, now: r.e.cfg.Clock.Now(), alone: r.e.cfg.Alone,
+		retries: r.e.cfg.Retries, asked: r.job.Trigger == engine.TriggerRequest,
 	}
 	if last := f.history.last(); last != nil {
+		r.held = r.e.heldFor(r.job.Owner.UID, last.holder)
+		f.held = r.held > 0
 		rel, err := r.store.load(last.version)
 		if err != nil {
 			return facts{}, fmt.Errorf("look at the release: %w", err)

@@ -23,6 +23,8 @@ type ownedSecrets struct {
 	owner     engine.Owner
 	namespace string                    // of the records
 	before    func(name string) *record // as last seen; nil if new
+	holding   *holding
+	exact     *bool // write only over what was seen
 }
 
 // Create implements SecretInterface.
@@ -37,6 +39,9 @@ func (s ownedSecrets) Create(ctx context.Context, secret *corev1.Secret, opts me
 func (s ownedSecrets) Update(ctx context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	if err := s.prepare(secret); err != nil {
 		return nil, err
+	}
+	if old := s.before(secret.Name); *s.exact && old != nil {
+		secret.ResourceVersion = old.seen
 	}
 	return s.SecretInterface.Update(ctx, secret, opts)
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/release"
@@ -38,6 +38,9 @@ type store struct {
 	loaded  map[int]*release.Release
 	stubs   map[*release.Release]bool // without content; never to be written
 	level   int                       // how much has to be left out of records
+	holding *holding
+	stamp   func(*release.Release) // changes a revision on its way to its record; may be nil
+	exact   bool                   // a revision is written only if it still is as it was listed
 }
 
 var _ driver.Driver = (*store)(nil)
@@ -62,7 +65,10 @@ func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, name
 		loaded:    map[int]*release.Release{},
 		stubs:     map[*release.Release]bool{},
 	}
-	s.writer = driver.NewSecrets(ownedSecrets{SecretInterface: s.secrets, owner: owner, namespace: namespace, before: s.recordOf})
+	s.holding = &holding{meta: s.meta, now: time.Now}
+	s.writer = driver.NewSecrets(ownedSecrets{
+		SecretInterface: s.secrets, owner: owner, namespace: namespace, before: s.recordOf, holding: s.holding, exact: &s.exact,
+	})
 	s.writer.Log = log
 	return s, nil
 }
@@ -180,6 +186,9 @@ func (s *store) write(rel *release.Release, send func(*release.Release) error) e
 	if s.stubs[rel] {
 		return fmt.Errorf("write revision %d of release %s: %w", rel.Version, rel.Name, errStub)
 	}
+	if s.stamp != nil {
+		s.stamp(rel)
+	}
 	sent, err := s.send(rel, send)
 	for errors.Is(err, errTooLarge) && s.level < maxLevel {
 		s.level++
@@ -227,9 +236,7 @@ func (s *store) remember(rel *release.Release, labels map[string]string) {
 		r = s.history[at]
 	}
 	r.status, r.labels = rel.Info.Status, maps.Clone(labels)
-	if rel.Labels[revisionLabel] == strconv.Itoa(rel.Version) {
-		r.digest = digest(rel.Labels[digestLabel])
-	}
+	r.readLabels(labels)
 	if at >= 0 {
 		s.history[at] = r
 		return

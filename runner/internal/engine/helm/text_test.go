@@ -93,7 +93,8 @@ func TestOptions(t *testing.T) {
 		prefix + "upgrade-force": "T", prefix + "uninstall-wait": "yes", prefix + "install-disable-hooks": "0",
 		prefix + "upgrade-description": "by hand", "other/upgrade-force": "true",
 	})
-	want := options{force: true, upgradeDescription: "by hand", ignored: []string{prefix + "uninstall-wait"}}
+	yes := true
+	want := options{force: &yes, upgradeDescription: "by hand", ignored: []string{prefix + "uninstall-wait"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}

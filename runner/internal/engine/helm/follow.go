@@ -1,0 +1,85 @@
+package helm
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// begin notes that a run is at work on a release, and returns what to call when it has ended.
+func (r *Records) begin(key types.NamespacedName, wake func(why string)) (end func()) {
+	if r == nil {
+		return func() {}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known := r.known[key]
+	if known == nil {
+		known = &knownRelease{}
+		r.known[key] = known
+	}
+	known.running++
+	known.wake = wake
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if known.running--; known.running == 0 && known.version == 0 && r.known[key] == known {
+			delete(r.known, key)
+		}
+	}
+}
+
+// know notes which revision of a release is the good one; zero for none.
+func (r *Records) know(key types.NamespacedName, version int) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.known[key]; known != nil {
+		known.version = version
+	}
+}
+
+// covers reports whether changes in a namespace would be noticed. Where nobody follows records, nobody else changes them.
+func (r *Records) covers(namespace string) bool {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live[""] || r.live[namespace]
+}
+
+// OnChange registers what to do when the release of a resource was changed by somebody else. It has to be called before
+// the first run. why says in a sentence what happened.
+func (e *Engine) OnChange(wake func(owner types.NamespacedName, why string)) { e.wake = wake }
+
+// following notes that the run is at work on its release, and returns what to call when it has ended.
+func (r *run) following() (end func()) {
+	e, owner := r.e, r.job.Owner
+	return e.cfg.Records.begin(r.releaseKey(), func(why string) {
+		e.good.Remove(owner.UID) // so that the next run looks, whatever it is for
+		if e.wake != nil {
+			e.wake(types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, why)
+		}
+	})
+}
+
+// knows notes which revision of the run's release is the good one; zero for none.
+func (r *run) knows(version int) { r.e.cfg.Records.know(r.releaseKey(), version) }
+
+func (r *run) releaseKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: r.namespace, Name: r.job.Owner.Name}
+}
+
+// stands reports whether the newest revision still is the one that is remembered. Changes are told, as a rule; where they
+// cannot be, it takes a look.
+func (r *run) stands(known goodRun) (bool, error) {
+	if r.e.cfg.Records.covers(r.namespace) {
+		return true, nil
+	}
+	if err := r.connect(r.content.name()); err != nil {
+		return false, err
+	}
+	last := r.store.history.last()
+	return last != nil && last.version == known.release.Version && last.digest == known.digest && last.good(), nil
+}
