@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"helm.sh/helm/v3/pkg/registry"
 )
@@ -21,8 +20,8 @@ type Chart struct {
 	dir         string
 	credentials Credentials
 
-	mu   sync.Mutex
-	here bool // the copy is there and was checked
+	lock chan struct{} // held by whoever has put something in; waiting for it can be given up
+	here bool          // the copy is there and was checked
 }
 
 // Credentials returns what a registry is told about who asks: a file like ~/.docker/config.json, which is also what a
@@ -36,7 +35,7 @@ func New(reference, dir string, credentials Credentials) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Chart{reference: r, dir: dir, credentials: credentials}, nil
+	return &Chart{reference: r, dir: dir, credentials: credentials, lock: make(chan struct{}, 1)}, nil
 }
 
 // Path returns where the chart's archive is once it was fetched.
@@ -48,8 +47,12 @@ func (c *Chart) manifestPath() string { return filepath.Join(c.dir, c.reference.
 // Fetch sees to it that the archive is there and what the digest says. It asks the registry only for what is not in
 // the directory.
 func (c *Chart) Fetch(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.lock <- struct{}{}:
+		defer func() { <-c.lock }()
+	case <-ctx.Done():
+		return fmt.Errorf("fetch chart %s: %w", c.reference, ctx.Err())
+	}
 	if c.here {
 		if _, err := os.Stat(c.Path()); err == nil {
 			return nil

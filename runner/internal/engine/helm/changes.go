@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -49,7 +50,11 @@ func (r *run) changes(revision int) ([]Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := r.objects(next.manifest())
+	manifest, err := r.withGenerated(next.manifest())
+	if err != nil {
+		return nil, err
+	}
+	objects, err := r.objects(manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +71,19 @@ func (r *run) changes(revision int) ([]Change, error) {
 		return strings.Compare(rank(a.Verb)+a.Child.GVK.Kind+a.Child.Namespace+a.Child.Name, rank(b.Verb)+b.Child.GVK.Kind+b.Child.Namespace+b.Child.Name)
 	})
 	return out, nil
+}
+
+// withGenerated returns a manifest with what an upgrade keeps of values that templates made up.
+func (r *run) withGenerated(manifest string) (string, error) {
+	keep, err := r.keepGenerated()
+	if err != nil || keep == nil {
+		return manifest, err
+	}
+	out, err := keep.Run(bytes.NewBufferString(manifest))
+	if err != nil {
+		return "", err
+	}
+	return out.String(), nil
 }
 
 // rank puts deletions last.
