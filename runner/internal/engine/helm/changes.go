@@ -228,9 +228,10 @@ func (r *run) definitionChanges() ([]Change, error) {
 			return nil, err
 		}
 		switch {
-		case lives[i] == nil && (r.e.cfg.CRDs == CRDReplace || !r.served(object(info))):
+		case errs[i] != nil: // see checkDefinition
+		case lives[i] == nil:
 			out = append(out, Change{Child: childOf(info), Verb: "create"})
-		case lives[i] != nil && r.e.cfg.CRDs == CRDReplace:
+		case r.e.cfg.CRDs == CRDReplace:
 			out = append(out, Change{Child: childOf(info), Verb: "change", Before: asYAML(specOf(lives[i])), After: asYAML(specOf(replacement(object(info), lives[i])))})
 		}
 	}

@@ -56,7 +56,7 @@ func (r *run) prepareCRDs(did engine.Action) *engine.Result {
 			return &result
 		}
 	}
-	if err := r.writeDefinitions(wanted, lives); err != nil {
+	if err := r.writeDefinitions(wanted, lives, errs); err != nil {
 		result := r.actionFailed(did, nil, err)
 		return &result
 	}
@@ -129,9 +129,12 @@ func versionsOf(crd *unstructured.Unstructured) []string {
 }
 
 // writeDefinitions makes and replaces what has to be, and waits until it is served.
-func (r *run) writeDefinitions(wanted kube.ResourceList, lives []*unstructured.Unstructured) error {
+func (r *run) writeDefinitions(wanted kube.ResourceList, lives []*unstructured.Unstructured, errs []error) error {
 	var written kube.ResourceList
 	for i, info := range wanted {
+		if errs[i] != nil {
+			continue // see checkDefinition
+		}
 		did, err := r.writeDefinition(info, lives[i])
 		if err != nil {
 			return fmt.Errorf("CRD %s: %w", info.Name, err)
@@ -155,8 +158,6 @@ func (r *run) writeDefinitions(wanted kube.ResourceList, lives []*unstructured.U
 func (r *run) writeDefinition(info *resource.Info, live *unstructured.Unstructured) (string, error) {
 	helper := resource.NewHelper(info.Client, info.Mapping).WithFieldManager(fieldManager())
 	switch {
-	case live == nil && r.e.cfg.CRDs != CRDReplace && r.served(object(info)):
-		return "", nil // see checkDefinition
 	case live == nil:
 		_, err := helper.Create("", true, info.Object)
 		return "created", err

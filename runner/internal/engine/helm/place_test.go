@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -25,6 +26,11 @@ func (w *world) clusterJob(name string, values map[string]any) engine.Job {
 	if err := w.client.Create(w.t.Context(), obj); err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() {
+		if err := w.client.Delete(context.Background(), obj); err != nil {
+			w.t.Errorf("delete %s: %v", name, err)
+		}
+	})
 	return engine.Job{
 		ID: "test", Mode: engine.Reconcile, Trigger: engine.TriggerSpec, Attempt: 1, Inputs: values,
 		Owner: engine.Owner{APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Name: name, UID: obj.GetUID(), Generation: 1},
