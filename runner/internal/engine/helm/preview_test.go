@@ -112,14 +112,14 @@ func TestRenderIsHelmTemplate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(helmTemplate(t, name, w.namespace, values, w.engine(name)), got); diff != "" {
+			if diff := cmp.Diff(helmTemplate(t, chartDir(name), name, w.namespace, values, w.engine(name)), got); diff != "" {
 				t.Errorf("(-helm template +here):\n%s", diff)
 			}
 			offline, err := Template(chartDir(name), name, w.namespace, values)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(helmTemplate(t, name, w.namespace, values, nil), offline); diff != "" {
+			if diff := cmp.Diff(helmTemplate(t, chartDir(name), name, w.namespace, values, nil), offline); diff != "" {
 				t.Errorf("without a cluster (-helm template +here):\n%s", diff)
 			}
 		})
@@ -127,15 +127,16 @@ func TestRenderIsHelmTemplate(t *testing.T) {
 }
 
 // helmTemplate does what helm template does, with the capabilities of the engine's cluster or without any.
-func helmTemplate(t *testing.T, name, namespace string, values map[string]any, e *Engine) string {
+func helmTemplate(t *testing.T, path, name, namespace string, values map[string]any, e *Engine) string {
 	t.Helper()
-	c, err := loader.Load(chartDir(name))
+	c, err := loader.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	act := action.NewInstall(&action.Configuration{Log: func(string, ...any) {}})
 	act.DryRun, act.ClientOnly, act.Replace = true, true, true
 	act.ReleaseName, act.Namespace = name, namespace
+	act.KubeVersion = &offline().KubeVersion
 	if e != nil {
 		caps, err := e.cfg.Capabilities.get(t.Context(), newGetter(e.cfg.RESTConfig, e.cfg.Mapper))
 		if err != nil {
@@ -159,5 +160,14 @@ func TestHideSecrets(t *testing.T) {
 	want := "---\n# Source: a.yaml\nkind: ConfigMap\n# a Secret is mentioned\ndata: {a: b}\n---\n# Source: s.yaml\napiVersion: v1\ndata:\n  p: '[redacted]'\nkind: Secret\n---\nkind: Other\n"
 	if diff := cmp.Diff(want, HideSecrets(manifest)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Helm's library by itself takes a cluster that it does not see for one of v1.20, which charts refuse.
+func TestRenderingWithoutAClusterIsForANewOne(t *testing.T) {
+	dir := copyChart(t, "plain")
+	writeFile(t, dir+"/Chart.yaml", "apiVersion: v2\nname: plain\nversion: 0.1.0\nkubeVersion: '>=1.30.0-0'\n")
+	if _, err := Template(dir, "one", "space", nil); err != nil {
+		t.Error(err)
 	}
 }

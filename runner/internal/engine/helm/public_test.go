@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/yaml"
@@ -22,47 +23,77 @@ const chartsDirectory = "CHARTBOOK_TEST_CHARTS"
 // TestPublicCharts takes each chart through its life. It runs where there are charts; those of this repository have
 // tests of their own.
 func TestPublicCharts(t *testing.T) {
+	if os.Getenv(chartsDirectory) == "" {
+		t.Skip(chartsDirectory + " is not set")
+	}
+	w := newWorld(t)
+	publicCharts(t, func(t *testing.T, path string, c *chart.Chart, values map[string]any) {
+		one := *w
+		one.t = t
+		one.namespace = one.otherNamespace()
+		one.publicChart(path, c, values)
+	})
+}
+
+// publicCharts runs a test for each of the charts.
+func publicCharts(t *testing.T, test func(t *testing.T, path string, c *chart.Chart, values map[string]any)) {
+	t.Helper()
 	dir := os.Getenv(chartsDirectory)
 	if dir == "" {
 		t.Skip(chartsDirectory + " is not set")
 	}
-	w := newWorld(t)
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), ".yaml") {
+		path := filepath.Join(dir, entry.Name())
+		if strings.HasSuffix(path, ".yaml") {
 			continue
 		}
 		t.Run(entry.Name(), func(t *testing.T) {
-			one := *w
-			one.t = t
-			one.namespace = one.otherNamespace()
-			one.publicChart(filepath.Join(dir, entry.Name()))
+			c, err := loader.Load(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Metadata.Type == "library" {
+				t.Skip("it is a library")
+			}
+			values := map[string]any{}
+			if text, err := os.ReadFile(strings.TrimSuffix(path, ".tgz") + ".yaml"); err == nil {
+				if err := yaml.Unmarshal(text, &values); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test(t, path, c, values)
 		})
 	}
 }
 
-func (w *world) publicChart(path string) {
-	w.t.Helper()
-	c, err := loader.Load(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if c.Metadata.Type == "library" {
-		w.t.Skip("it is a library")
-	}
-	values := map[string]any{}
-	if text, err := os.ReadFile(strings.TrimSuffix(path, ".tgz") + ".yaml"); err == nil {
-		if err := yaml.Unmarshal(text, &values); err != nil {
-			w.t.Fatal(err)
+// TestPublicChartsRenderAsWithHelm needs no cluster.
+func TestPublicChartsRenderAsWithHelm(t *testing.T) {
+	publicCharts(t, func(t *testing.T, path string, _ *chart.Chart, values map[string]any) {
+		want, again := helmTemplate(t, path, "it", "space", values, nil), helmTemplate(t, path, "it", "space", values, nil)
+		got, err := Template(path, "it", "space", values)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	path, err = filepath.Abs(path)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+		if want != again {
+			t.Log("it renders something else each time")
+			return
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-helm template +here):\n%s", diff)
+		}
+	})
+}
+
+func (w *world) publicChart(path string, c *chart.Chart, values map[string]any) {
+	w.t.Helper()
 	e := w.engine(path)
 	job := w.job("it", values)
 	w.sameAsHelm(e, job, path)
