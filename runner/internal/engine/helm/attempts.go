@@ -143,7 +143,9 @@ func (r *run) stay() engine.Result {
 	if !r.job.VerifyChildren {
 		return result
 	}
-	if mended := r.mend(rel); !mended.Outcome.OK() {
+	mended := r.mend(rel)
+	r.e.good.Remove(r.job.Owner.UID) // it was good, and not for today's inputs
+	if mended.Outcome == engine.Transient {
 		return mended
 	}
 	return result

@@ -82,3 +82,12 @@ func isImmutable(text string) bool {
 	}
 	return false
 }
+
+// explain adds to an error what to do about it, where the API server's words leave that open.
+func explain(err error) string {
+	text := err.Error()
+	if isImmutable(text) {
+		return text + " (this field cannot be changed in place; delete the object to have it made anew)"
+	}
+	return text
+}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 
@@ -25,15 +24,6 @@ const parallelReads = 4
 
 // recheckAfter is when to look again at objects that are being deleted, to make them anew when they are gone.
 const recheckAfter = 10 * time.Second
-
-// looking is what is done about differences.
-type looking int
-
-const (
-	correct looking = iota // they are put back
-	detect                 // they are only named
-	mark                   // only what says whose an object is, is put on it
-)
 
 // report is what looking at a release's objects came to.
 type report struct {
@@ -221,29 +211,6 @@ func (r *run) putBack(out *report, helper *resource.Helper, info *resource.Info,
 	return nil
 }
 
-// detect notes what differs in an object, unless the API server would write the wanted values in another way.
-func (r *run) detect(out *report, helper *resource.Helper, info *resource.Info, live *unstructured.Unstructured, patch drift.Patch) error {
-	after, err := helper.DryRun(true).Patch(info.Namespace, info.Name, patch.Type, patch.Data, nil)
-	if now := object(&resource.Info{Object: after}); err == nil && now != nil && equalButForTimes(now, live) {
-		r.e.wasInVain(vainKey{owner: r.job.Owner.UID, child: childOf(info)}, patch.Signature)
-		return nil
-	}
-	out.drift = append(out.drift, title(info, r.namespace)+": "+fields(patch))
-	return nil //nolint:nilerr // it differs, whether or not it could be put back
-}
-
-// equalButForTimes compares two states of an object, but for what every write changes.
-func equalButForTimes(a, b *unstructured.Unstructured) bool {
-	strip := func(o *unstructured.Unstructured) map[string]any {
-		o = o.DeepCopy()
-		o.SetManagedFields(nil)
-		o.SetResourceVersion("")
-		o.SetGeneration(0)
-		return o.Object
-	}
-	return equality.Semantic.DeepEqual(strip(a), strip(b))
-}
-
 // goesByItself reports whether an object is deleted when it has done its work: making it again would do that again.
 func goesByItself(want *unstructured.Unstructured) bool {
 	_, limited, _ := unstructured.NestedFieldNoCopy(want.Object, "spec", "ttlSecondsAfterFinished")
@@ -265,15 +232,6 @@ func fields(patch drift.Patch) string {
 		return fmt.Sprintf("%s and %d more fields", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
-}
-
-// explain adds to an error what to do about it, where the API server's words leave that open.
-func explain(err error) string {
-	text := err.Error()
-	if isImmutable(text) {
-		return text + " (this field cannot be changed in place; delete the object to have it made anew)"
-	}
-	return text
 }
 
 // fieldManager is the name under which Helm changes objects.

@@ -130,6 +130,9 @@ func (r *run) useCapabilities() error {
 
 // atWork claims the revisions that the run works on until the returned function is called.
 func (r *run) atWork() (done func()) {
+	if r.e.cfg.Alone {
+		return func() {}
+	}
 	ctx, stop := context.WithCancel(r.ctx)
 	r.store.holding.lost = func() {
 		r.tell.notef("release %s: another operator has taken it over; leaving it to that one", r.job.Owner.Name)
