@@ -56,3 +56,30 @@ func TestVersionsOfAChartSideBySide(t *testing.T) {
 	o.wantRevisions("moving", 0)
 	o.eventually(configMaps, "fast", message("text of the next"))
 }
+
+// One kind in two groups has a chart in each. A release has one of them.
+func TestChartsForOneKindInTwoGroups(t *testing.T) {
+	t.Parallel()
+	one := kindFor(t)
+	two := one
+	two.Group = "two." + one.Group
+	testkit.InstallCRD(t, testkit.Cluster(t), two)
+	files := map[string]string{}
+	for name, text := range chart {
+		files[name] = text
+		files[strings.Replace(name, "chart/", "other/", 1)] = strings.ReplaceAll(text, "'{{ .Values.message }}'", "'{{ .Values.message }} of the other'")
+	}
+	watch := "- {group: %s, version: v1, kind: Thing, chart: DIR/%s, reconcilePeriod: 1h}\n"
+	files["watches.yaml"] = fmt.Sprintf(watch+watch, one.Group, "chart", two.Group, "other")
+	o := setup(t, testkit.Cluster(t), files)
+	o.start()
+	spec := map[string]any{"message": "text"}
+	o.create(one, "first", spec)
+	second := o.create(two, "second", spec)
+	o.eventually(configMaps, "first", message("text"))
+	o.eventually(configMaps, "second", message("text of the other"))
+	o.failsWith(o.create(two, "first", spec), "ReleaseTaken", "Thing."+one.Group)
+	o.delete(second)
+	o.gone(configMaps, "second")
+	o.eventually(configMaps, "first", message("text"))
+}
