@@ -67,7 +67,7 @@ func TestPreview(t *testing.T) {
 	}
 	w.stockInstall("plain", "stock", nil)
 	job = w.job("stock", nil)
-	want("adopt", "put back ConfigMap/stock-config", "put back Deployment/stock", "put back Service/stock") // for the owner
+	want("adopt", "put back ConfigMap/stock-config", "put back Service/stock", "put back Deployment/stock") // for the owner
 }
 
 func TestPreviewOfWhatIsRefused(t *testing.T) {

@@ -42,7 +42,7 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: "{{ $.Release.Name }}-{{ $i }}"}
 data:
-{{- range $k := until 850 }}
+{{- range $k := until 860 }}
   "line-{{ $i }}-{{ $k }}": "{{ $.Values.message }} `+line+`"
 {{- end }}
 {{- end }}
