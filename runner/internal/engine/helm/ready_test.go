@@ -37,9 +37,6 @@ func TestReleaseWaitsForItsObjects(t *testing.T) {
 	if len(w.revisions("one")) != 1 {
 		t.Errorf("revisions are %v", w.revisions("one"))
 	}
-	// What was ready may cease to be.
-	job.Inputs = map[string]any{"replicas": int64(3)}
-	w.run(e, job, engine.Waiting)
 }
 
 func TestWaitingSaysWhatIsWrong(t *testing.T) {
