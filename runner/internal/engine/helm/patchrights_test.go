@@ -18,7 +18,7 @@ func TestPatchRightsAreNotNeededWhenNothingDiffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Helm's own patches take a quantity that is written in another way for a change.
-	writeFile(t, dir+"/templates/deployment.yaml", strings.Replace(string(text), "cpu: 1000m, memory: 1024Mi", "cpu: 1, memory: 1Gi", 1))
+	writeFile(t, dir+"/templates/deployment.yaml", strings.Replace(string(text), "cpu: 1000m, memory: 1024Mi", `cpu: "1", memory: 1Gi`, 1))
 	e := w.engine(dir, func(c *Config) { c.RESTConfig = config })
 	job := w.job("one", map[string]any{"message": "a"})
 	steps := []struct {
