@@ -51,7 +51,7 @@ func TestAnotherLivingOperatorIsNotDisturbed(t *testing.T) {
 	clock.now = clock.now.Add(claimedFor - time.Second)
 	w.run(e, job, engine.Waiting)
 	clock.now = clock.now.Add(2 * time.Second)
-	w.did(e, job, engine.ActionUpgrade)
+	w.did(e, job, engine.ActionInstall)
 	if diff := cmp.Diff([]string{"failed", "deployed"}, w.revisions("one")); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}

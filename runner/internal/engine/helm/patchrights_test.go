@@ -1,6 +1,8 @@
 package helm
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -10,7 +12,14 @@ import (
 func TestPatchRightsAreNotNeededWhenNothingDiffers(t *testing.T) {
 	w := newWorld(t)
 	config := w.limited("secrets", "services:get,create,delete", "deployments.apps:get,create,delete", "configmaps")
-	e := w.engine("plain", func(c *Config) { c.RESTConfig = config })
+	dir := copyChart(t, "plain")
+	text, err := os.ReadFile(dir + "/templates/deployment.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Helm's own patches take a quantity that is written in another way for a change.
+	writeFile(t, dir+"/templates/deployment.yaml", strings.Replace(string(text), "cpu: 1000m, memory: 1024Mi", `cpu: "1", memory: 1Gi`, 1))
+	e := w.engine(dir, func(c *Config) { c.RESTConfig = config })
 	job := w.job("one", map[string]any{"message": "a"})
 	steps := []struct {
 		message string

@@ -65,6 +65,7 @@ func (s ownedSecrets) prepare(secret *corev1.Secret) error {
 			secret.Labels["createdAt"] = created
 		}
 	}
+	s.holding.mark(secret)
 	if s.owner.Namespace == "" || s.owner.Namespace == s.namespace {
 		secret.OwnerReferences = withOwner(others, s.owner)
 		return nil
