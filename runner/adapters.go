@@ -71,24 +71,38 @@ type children struct {
 // wakes are what several watches of one kind want to be told. Each of them knows its own resources.
 type wakes struct {
 	mu  sync.Mutex
-	all []func(owner types.NamespacedName, why string)
+	all []listener
+}
+
+// listener is one watch.
+type listener struct {
+	wake   func(owner types.NamespacedName, why string)
+	follow func(child schema.GroupKind) bool // may be nil
 }
 
 // add reports whether it was the first.
-func (w *wakes) add(wake func(types.NamespacedName, string)) bool {
+func (w *wakes) add(l listener) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.all = append(w.all, wake)
+	w.all = append(w.all, l)
 	return len(w.all) == 1
 }
 
-func (w *wakes) wake(owner types.NamespacedName, why string) {
+func (w *wakes) listeners() []listener {
 	w.mu.Lock()
-	all := slices.Clone(w.all)
-	w.mu.Unlock()
-	for _, wake := range all {
-		wake(owner, why)
+	defer w.mu.Unlock()
+	return slices.Clone(w.all)
+}
+
+func (w *wakes) wake(owner types.NamespacedName, why string) {
+	for _, l := range w.listeners() {
+		l.wake(owner, why)
 	}
+}
+
+// follow reports whether one of them follows the status of children of a kind.
+func (w *wakes) follow(child schema.GroupKind) bool {
+	return slices.ContainsFunc(w.listeners(), func(l listener) bool { return l.follow != nil && l.follow(child) })
 }
 
 // OnChange implements [controller.Children].
@@ -96,7 +110,7 @@ func (c children) OnChange(p controller.Primary, wake func(owner types.Namespace
 	if c.off {
 		return // the registry watches nothing for a kind that it does not know
 	}
-	if !c.wakes.add(wake) {
+	if !c.wakes.add(listener{wake, p.FollowStatus}) {
 		return // the registry knows the kind
 	}
 	c.AddPrimary(dependents.Primary{
@@ -105,7 +119,7 @@ func (c children) OnChange(p controller.Primary, wake func(owner types.Namespace
 		BuiltIn:            status.BuiltIn(p.GVK),
 		WatchClusterScoped: p.WatchClusterScoped,
 		Blacklist:          p.Blacklist,
-		FollowStatus:       p.FollowStatus,
+		FollowStatus:       c.wakes.follow,
 		Wake: func(owner types.NamespacedName, child engine.Child, why dependents.Why) {
 			c.wakes.wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
 		},

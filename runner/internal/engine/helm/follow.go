@@ -16,15 +16,30 @@ func (r *Records) begin(key types.NamespacedName, wake func(why string)) (end fu
 		known = &knownRelease{}
 		r.known[key] = known
 	}
-	known.running++
+	if known.running++; known.running == 1 {
+		known.newest = 0
+	}
 	known.wake = wake
 	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if known.running--; known.running == 0 && known.version == 0 && r.known[key] == known {
-			delete(r.known, key)
+		if known := r.end(key, known); known != nil {
+			known.wake("another revision of the release was made meanwhile")
 		}
 	}
+}
+
+// end notes that a run has ended, and returns the release if somebody else has made a revision during it.
+func (r *Records) end(key types.NamespacedName, known *knownRelease) *knownRelease {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known.running--
+	switch {
+	case known.running > 0:
+	case known.version == 0:
+		delete(r.known, key)
+	case known.newest > known.version:
+		return known
+	}
+	return nil
 }
 
 // know notes which revision of a release is the good one; zero for none.

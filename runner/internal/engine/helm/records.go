@@ -35,6 +35,7 @@ type Records struct {
 type knownRelease struct {
 	version int
 	running int // runs that are at work on it
+	newest  int // revision that was seen since the first of these began
 	wake    func(why string)
 }
 
@@ -160,7 +161,12 @@ func (r *Records) news(key types.NamespacedName, version int, status release.Sta
 	defer r.mu.Unlock()
 	known := r.known[key]
 	switch {
-	case known == nil || known.running > 0 || known.version == 0:
+	case known == nil:
+	case known.running > 0:
+		if !deleted {
+			known.newest = max(known.newest, version)
+		}
+	case known.version == 0:
 	case !deleted && version > known.version, version == known.version && (deleted || status != release.StatusDeployed):
 		return known.wake
 	}

@@ -84,6 +84,9 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _ 
 // connect makes what a run needs to act: the release store, the client and Helm's configuration. The store outlives
 // the run by the grace period, so that a run which was ended can write down that it was.
 func (r *run) connect(chart string) error {
+	if r.store != nil {
+		return nil
+	}
 	late, free := withGrace(r.ctx, r.e.cfg.Grace)
 	r.release = free
 	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.namespace, r.log.printf)
