@@ -33,10 +33,7 @@ func (r *run) ready() *engine.Result {
 
 // labels are put on the next revision's record.
 func (r *run) labels() map[string]string {
-	next := 1
-	if last := r.store.history.last(); last != nil {
-		next = last.version + 1
-	}
+	next := r.store.history.next()
 	labels := map[string]string{digestLabel: string(r.digest), revisionLabel: strconv.Itoa(next)}
 	if generation := r.generation(); generation != "" {
 		labels[generatedLabel] = generation

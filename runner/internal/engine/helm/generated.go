@@ -2,6 +2,7 @@ package helm
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"helm.sh/helm/v3/pkg/release"
@@ -15,7 +16,8 @@ const regenerateAnnotation = "chartbook.dev/regenerate"
 // generatedLabel is, on a release Secret, what the annotation said.
 const generatedLabel = "chartbook.dev/generated"
 
-// generated keeps what templates made up in the last good revision: passwords, certificates, times. It is found by
+// generated keeps what templates made up in the last good revision, or in an install that failed and may have left
+// something that goes by it: passwords, certificates, times. It is found by
 // rendering twice: what differs between two renderings of the same inputs was made up. As a post-renderer it sees what
 // Helm has rendered and changes that before it is stored or sent.
 //
@@ -27,14 +29,18 @@ type generated struct {
 	again     func() ([]string, error)  // renders once more
 }
 
-// keepGenerated returns the post-renderer of an upgrade; nil where nothing is to be kept.
+// keepGenerated returns the post-renderer of an install or upgrade; nil where nothing is to be kept.
 func (r *run) keepGenerated() (*generated, error) {
-	good := r.store.history.deployed()
+	from := r.store.history.inUse()
 	wanted := r.generation()
-	if !r.e.cfg.GenerateOnce || good == nil || wanted != "" && good.labels[generatedLabel] != wanted {
+	if !r.e.cfg.GenerateOnce || from == nil || wanted != "" && from.labels[generatedLabel] != wanted {
 		return nil, nil
 	}
-	rel, err := r.store.load(good.version)
+	rel, err := r.store.load(from.version)
+	if errors.Is(err, errCorrupt) {
+		r.tell.notef("what templates made up is made up anew: %v", err)
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -42,9 +48,8 @@ func (r *run) keepGenerated() (*generated, error) {
 	if err != nil {
 		return nil, err
 	}
-	next := r.store.history.last().version + 1
 	return &generated{namespace: r.namespace, before: before, again: func() ([]string, error) {
-		second, err := r.render(next)
+		second, err := r.render(r.store.history.next())
 		return second.manifests, err
 	}}, nil
 }

@@ -131,3 +131,23 @@ func TestGenerateOnce(t *testing.T) {
 		t.Error("the password was kept although nobody asked for that")
 	}
 }
+
+// What a failed install made up stays, for what goes by it may be there already.
+func TestGenerateOnceAfterAFailedInstall(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "random")
+	writeFile(t, dir+"/templates/fail.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: '{{ .Release.Name }}'}\nspec: {ports: [{port: {{ .Values.port }}}]}\n")
+	e := w.engine(dir, func(c *Config) { c.GenerateOnce = true })
+	password := func() string {
+		text, _, _ := unstructured.NestedString(w.get(secrets, w.namespace, "one-password").Object, "data", "password")
+		return text
+	}
+	wrong := w.job("one", map[string]any{"port": int64(99999)})
+	w.run(e, wrong, engine.Transient)
+	first := password()
+	w.run(e, wrong, engine.Transient)
+	w.did(e, w.job("one", map[string]any{"port": int64(80)}), engine.ActionInstall)
+	if got := password(); got != first {
+		t.Errorf("the password is %q, want %q", got, first)
+	}
+}

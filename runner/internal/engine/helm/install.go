@@ -18,6 +18,10 @@ func (r *run) install() engine.Result {
 	if failed := r.prepareCRDs(engine.ActionInstall); failed != nil {
 		return *failed
 	}
+	keep, err := r.keepGenerated() // before the attempt that it is kept from is dropped
+	if err != nil {
+		return r.apiFailed("look at the release", err)
+	}
 	before, err := r.clearWay()
 	if err != nil {
 		return r.actionFailed(engine.ActionInstall, nil, err)
@@ -32,6 +36,9 @@ func (r *run) install() engine.Result {
 	act.SkipCRDs = true             // done by prepareCRDs
 	act.TakeOwnership = r.e.cfg.Adopt
 	act.Labels = r.labels()
+	if keep != nil {
+		act.PostRenderer = keep
+	}
 	rel, err := act.Run(r.content.clone(), cloneMap(r.job.Inputs))
 	if err != nil {
 		return r.actionFailed(engine.ActionInstall, rel, err)

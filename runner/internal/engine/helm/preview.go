@@ -49,11 +49,7 @@ func (e *Engine) Render(ctx context.Context, job engine.Job) (string, error) {
 	if err := r.readyToLook(); err != nil {
 		return "", err
 	}
-	revision := 1
-	if last := r.store.history.last(); last != nil {
-		revision = last.version + 1
-	}
-	out, err := r.render(revision)
+	out, err := r.render(r.store.history.next())
 	if err != nil {
 		return "", err
 	}
@@ -84,15 +80,10 @@ func (e *Engine) Preview(ctx context.Context, job engine.Job) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Action: string(move), Why: why, Release: job.Owner.Name, Namespace: r.namespace, Revision: 1}
-	if last := r.store.history.last(); last != nil {
-		p.Revision = last.version
-	}
+	p := Preview{Action: string(move), Why: why, Release: job.Owner.Name, Namespace: r.namespace, Revision: max(r.store.history.next()-1, 1)}
 	switch move {
 	case moveInstall, moveUpgrade:
-		if last := r.store.history.last(); last != nil {
-			p.Revision++
-		}
+		p.Revision = r.store.history.next()
 		p.Objects, err = r.changes(p.Revision)
 	case moveVerify, moveAdopt:
 		if p.Objects, err = r.drifted(); move == moveVerify {

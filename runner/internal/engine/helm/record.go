@@ -114,6 +114,14 @@ func (h history) last() *record {
 	return &h[len(h)-1]
 }
 
+// next returns the number of the revision that comes next.
+func (h history) next() int {
+	if last := h.last(); last != nil {
+		return last.version + 1
+	}
+	return 1
+}
+
 // deployed returns the newest revision that is deployed, or nil.
 func (h history) deployed() *record {
 	for i := len(h) - 1; i >= 0; i-- {
@@ -122,6 +130,19 @@ func (h history) deployed() *record {
 		}
 	}
 	return nil
+}
+
+// inUse returns the revision that objects in the cluster come from, as far as that can be told: the one that is deployed,
+// else the newest; nil for none.
+func (h history) inUse() *record {
+	if good := h.deployed(); good != nil {
+		return good
+	}
+	last := h.last()
+	if last == nil || last.status == release.StatusUninstalled {
+		return nil
+	}
+	return last
 }
 
 // everDeployed reports whether any revision was good once.

@@ -31,9 +31,19 @@ func (r *run) render(revision int) (rendered, error) {
 	}
 	options := chartutil.ReleaseOptions{
 		Name: r.job.Owner.Name, Namespace: r.namespace, Revision: revision,
-		IsInstall: revision == 1, IsUpgrade: revision > 1,
 	}
+	options.IsInstall = r.installs(revision)
+	options.IsUpgrade = !options.IsInstall
 	return renderChart(r.content.clone(), cloneMap(r.job.Inputs), options, caps, lookups{r.getter})
+}
+
+// installs reports whether a revision is that of an install.
+func (r *run) installs(revision int) bool {
+	if revision == 1 {
+		return true
+	}
+	last := r.store.history.last()
+	return last == nil || revision > last.version && (last.status == release.StatusUninstalled || !r.store.history.everDeployed())
 }
 
 // renderChart runs the templates of a chart, which is changed by it as the values are. Without a way to look up

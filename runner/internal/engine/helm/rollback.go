@@ -44,7 +44,7 @@ func (r *run) rollback(why string) engine.Result {
 // stampRollback has the revision that a rollback makes say what was given up. Until it is good it counts as one more failure
 // of today's inputs, and then as made from those of the revision that it repeats.
 func (r *run) stampRollback(good digest) {
-	next, attempts := r.store.history.last().version+1, r.attempts
+	next, attempts := r.store.history.next(), r.attempts
 	r.store.stamp = func(rel *release.Release) {
 		if rel.Version != next {
 			return
