@@ -17,7 +17,7 @@ import (
 // gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
 func (r *reconciler) gone(ctx context.Context, v *visit) (reconcile.Result, error) {
 	done, err := r.Turns.take(ctx, v.key) // another watch of its kind may have a run of it in progress
-	if err != nil { // the process ends
+	if err != nil {                       // the process ends
 		return reconcile.Result{}, nil //nolint:nilerr // nobody is there to repeat it
 	}
 	defer done()
