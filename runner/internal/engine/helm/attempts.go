@@ -3,6 +3,7 @@ package helm
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"helm.sh/helm/v3/pkg/release"
@@ -106,29 +107,49 @@ func (r *run) upgradeFailed(rel *release.Release, err error) engine.Result {
 
 // gaveUp is the result of a release whose upgrade is not tried again.
 func (r *run) gaveUp(why string) engine.Result {
-	result := engine.Result{
+	return engine.Result{
 		Outcome: engine.Permanent, Reason: engine.ReasonUpgradeFailed, Release: r.standing(),
 		Message: fmt.Sprintf("%s (given up after %d tries; it is tried again when the resource or the chart changes, or when somebody asks)",
 			why, max(r.attempts, 1)),
 	}
-	return result
 }
 
 // giveUp says once more what has failed in an earlier run, or goes back where that is still to be done.
 func (r *run) giveUp() engine.Result {
 	last := r.store.history.last()
 	r.attempts = last.attempts
-	rel, err := r.store.load(last.version)
+	why, err := r.whyFailed(last)
 	if err != nil {
 		return r.apiFailed("look at the release", err)
 	}
-	r.redact.addManifest(rel.Manifest)
 	wasTried := last.givenUp != "" && last.version != r.unlocked
 	if r.e.cfg.Rollback && r.store.history.deployed() != nil && !wasTried {
 		defer r.atWork()()
-		return r.rollback(rel.Info.Description)
+		return r.rollback(why)
 	}
-	return r.gaveUp(rel.Info.Description)
+	return r.gaveUp(why)
+}
+
+// whyFailed returns what a failed revision says about that, in the words of the run that made it.
+func (r *run) whyFailed(failed *record) (string, error) {
+	rel, err := r.store.load(failed.version)
+	if err != nil {
+		return "", err
+	}
+	r.redact.addManifest(rel.Manifest)
+	why := strings.TrimPrefix(rel.Info.Description, fmt.Sprintf("Upgrade %q failed: ", rel.Name))
+	return withAdvice(why), nil
+}
+
+// whyGivenUp is whyFailed for a release that was rolled back since. Nothing is known where the history is too short.
+func (r *run) whyGivenUp() (string, error) {
+	for i := len(r.store.history) - 1; i >= 0; i-- {
+		old := &r.store.history[i]
+		if old.status == release.StatusFailed && old.digest == r.digest && old.givenUp == "" {
+			return r.whyFailed(old)
+		}
+	}
+	return "the upgrade has failed", nil
 }
 
 // stay looks after a release that was rolled back, and says what has failed.
@@ -139,7 +160,11 @@ func (r *run) stay() engine.Result {
 	if err != nil {
 		return r.apiFailed("look at the release", err)
 	}
-	result := r.rolledBack(rel, "the upgrade has failed")
+	why, err := r.whyGivenUp()
+	if err != nil {
+		return r.apiFailed("look at the release", err)
+	}
+	result := r.rolledBack(rel, why)
 	if !r.job.VerifyChildren {
 		return result
 	}

@@ -84,8 +84,9 @@ func isImmutable(text string) bool {
 }
 
 // explain adds to an error what to do about it, where the API server's words leave that open.
-func explain(err error) string {
-	text := err.Error()
+func explain(err error) string { return withAdvice(err.Error()) }
+
+func withAdvice(text string) string {
 	if isImmutable(text) {
 		return text + " (this field cannot be changed in place; delete the object to have it made anew)"
 	}
