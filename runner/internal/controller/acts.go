@@ -47,6 +47,7 @@ func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
 // handOver forgets a resource that is another watch's, as far as only this one knew it.
 func (r *reconciler) handOver(v *visit) {
 	r.Related.Forget(v.key)
+	v.news = news{}
 	if r.Handover != nil {
 		r.Handover(ownerOf(v.obj))
 	}

@@ -5,7 +5,7 @@ import (
 )
 
 // begin notes that a run is at work on a release, and returns what to call when it has ended.
-func (r *Records) begin(key types.NamespacedName, wake func(why string)) (end func()) {
+func (r *Records) begin(key types.NamespacedName) (end func()) {
 	if r == nil {
 		return func() {}
 	}
@@ -19,7 +19,6 @@ func (r *Records) begin(key types.NamespacedName, wake func(why string)) (end fu
 	if known.running++; known.running == 1 {
 		known.newest = 0
 	}
-	known.wake = wake
 	return func() {
 		if known := r.end(key, known); known != nil {
 			known.wake("another revision of the release was made meanwhile")
@@ -42,15 +41,15 @@ func (r *Records) end(key types.NamespacedName, known *knownRelease) *knownRelea
 	return nil
 }
 
-// know notes which revision of a release is the good one; zero for none.
-func (r *Records) know(key types.NamespacedName, version int) {
+// know notes which revision of a release is the good one, zero for none, and what to call when that changes.
+func (r *Records) know(key types.NamespacedName, version int, wake func(why string)) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if known := r.known[key]; known != nil {
-		known.version = version
+		known.version, known.wake = version, wake
 	}
 }
 
@@ -69,18 +68,18 @@ func (r *Records) covers(namespace string) bool {
 func (e *Engine) OnChange(wake func(owner types.NamespacedName, why string)) { e.wake = wake }
 
 // following notes that the run is at work on its release, and returns what to call when it has ended.
-func (r *run) following() (end func()) {
+func (r *run) following() (end func()) { return r.e.cfg.Records.begin(r.releaseKey()) }
+
+// knows notes which revision of the run's release is the good one; zero for none.
+func (r *run) knows(version int) {
 	e, owner := r.e, r.job.Owner
-	return e.cfg.Records.begin(r.releaseKey(), func(why string) {
+	e.cfg.Records.know(r.releaseKey(), version, func(why string) {
 		e.good.Remove(owner.UID) // so that the next run looks, whatever it is for
 		if e.wake != nil {
 			e.wake(types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, why)
 		}
 	})
 }
-
-// knows notes which revision of the run's release is the good one; zero for none.
-func (r *run) knows(version int) { r.e.cfg.Records.know(r.releaseKey(), version) }
 
 func (r *run) releaseKey() types.NamespacedName {
 	return types.NamespacedName{Namespace: r.namespace, Name: r.job.Owner.Name}

@@ -40,12 +40,16 @@ func TestWhatOthersDoToARelease(t *testing.T) {
 		"its deletion is noticed later":    {func(r *Records) { r.changed(cache.DeletedFinalStateUnknown{Obj: told("2", "deployed")}, true) }, 1},
 		"an operator's own run makes one":  {func(r *Records) { again(r, key, 3, told("3", "deployed")) }, 0},
 		"another one is made during a run": {func(r *Records) { again(r, key, 2, told("3", "deployed")) }, 1},
+		"a run of somebody else's resource that was refused": {func(r *Records) {
+			r.begin(key)()
+			r.changed(told("3", "deployed"), false)
+		}, 1},
 		"a run that failed knows nothing":  {func(r *Records) { again(r, key, 0, told("3", "failed")) }, 0},
 	} {
 		woken := 0
 		r := &Records{log: logr.Discard(), live: map[string]bool{}, known: map[types.NamespacedName]*knownRelease{}}
-		end := r.begin(key, func(string) { woken++ })
-		r.know(key, 2)
+		end := r.begin(key)
+		r.know(key, 2, func(string) { woken++ })
 		end()
 		tt.tell(r)
 		if woken != tt.want {
@@ -56,9 +60,9 @@ func TestWhatOthersDoToARelease(t *testing.T) {
 
 // again is a run during which a record changes, and after which version is the good one.
 func again(r *Records, key types.NamespacedName, version int, event *metav1.PartialObjectMetadata) {
-	end := r.begin(key, r.known[key].wake)
+	end := r.begin(key)
 	r.changed(event, false)
-	r.know(key, version)
+	r.know(key, version, r.known[key].wake)
 	end()
 }
 
