@@ -20,14 +20,14 @@ func (r *Records) begin(key types.NamespacedName) (end func()) {
 		known.newest = 0
 	}
 	return func() {
-		if known := r.end(key, known); known != nil {
-			known.wake("another revision of the release was made meanwhile")
+		if wake := r.end(key, known); wake != nil {
+			wake("another revision of the release was made meanwhile")
 		}
 	}
 }
 
-// end notes that a run has ended, and returns the release if somebody else has made a revision during it.
-func (r *Records) end(key types.NamespacedName, known *knownRelease) *knownRelease {
+// end notes that a run has ended, and returns whom to wake if somebody else has made a revision during it.
+func (r *Records) end(key types.NamespacedName, known *knownRelease) func(why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known.running--
@@ -36,7 +36,7 @@ func (r *Records) end(key types.NamespacedName, known *knownRelease) *knownRelea
 	case known.version == 0:
 		delete(r.known, key)
 	case known.newest > known.version:
-		return known
+		return known.wake
 	}
 	return nil
 }

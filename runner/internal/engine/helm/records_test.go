@@ -44,7 +44,7 @@ func TestWhatOthersDoToARelease(t *testing.T) {
 			r.begin(key)()
 			r.changed(told("3", "deployed"), false)
 		}, 1},
-		"a run that failed knows nothing":  {func(r *Records) { again(r, key, 0, told("3", "failed")) }, 0},
+		"a run that failed knows nothing": {func(r *Records) { again(r, key, 0, told("3", "failed")) }, 0},
 	} {
 		woken := 0
 		r := &Records{log: logr.Discard(), live: map[string]bool{}, known: map[types.NamespacedName]*knownRelease{}}
