@@ -159,6 +159,12 @@ func TestReleaseThatWasChangedFromOutside(t *testing.T) {
 		o.delete(record)
 	}
 	o.eventuallyHistory("thing", "deployed")
+	testkit.Eventually(t, soon, func(context.Context) error {
+		if n := o.log.count(`"msg":"Installed release"`, `"name":"thing"`); n != 2 {
+			return fmt.Errorf("installed %d times", n)
+		}
+		return nil
+	})
 	// Nothing of this was taken for what the operator does itself.
 	before := o.log.count(`"outcome":`, `"name":"thing"`)
 	o.edit(thing, set("three", "spec", "message"))

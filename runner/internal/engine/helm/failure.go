@@ -135,7 +135,11 @@ func (r *run) finish(outer context.Context, result engine.Result) engine.Result 
 	result.Message = r.redact.clean(result.Message)
 	failed := !result.Outcome.OK() && result.Outcome != engine.Waiting
 	if failed && r.e.cfg.LogSink != nil {
-		r.e.cfg.LogSink(r.job, r.log.last())
+		lines := r.log.last()
+		for i := range lines {
+			lines[i] = r.redact.masked(lines[i])
+		}
+		r.e.cfg.LogSink(r.job, lines)
 	}
 	return result
 }

@@ -104,6 +104,14 @@ func (r *redactor) add(secret string) {
 	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
 }
 
+// masked returns a text without secrets.
+func (r *redactor) masked(text string) string {
+	for _, secret := range r.secrets {
+		text = strings.ReplaceAll(text, secret, mask)
+	}
+	return text
+}
+
 var (
 	listing = regexp.MustCompile(`\d+ errors? occurred:\s*\* `)
 	items   = regexp.MustCompile(`\s*\n\s*\* `)
@@ -114,9 +122,7 @@ var (
 // clean returns a text that is fit for status, events and logs: without secrets, of bounded length, and with the
 // listings of Helm's error library made readable.
 func (r *redactor) clean(text string) string {
-	for _, secret := range r.secrets {
-		text = strings.ReplaceAll(text, secret, mask)
-	}
+	text = r.masked(text)
 	text = listing.ReplaceAllString(text, "")
 	text = items.ReplaceAllString(text, "; ")
 	text = blanks.ReplaceAllString(strings.TrimSpace(text), "\n")

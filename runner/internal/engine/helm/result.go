@@ -18,12 +18,9 @@ func (r *run) describe(rel *release.Release, did engine.Action) *engine.Release 
 	if len(notes) > maxNotes {
 		notes = strings.ToValidUTF8(notes[:maxNotes], "")
 	}
-	for _, secret := range r.redact.secrets {
-		notes = strings.ReplaceAll(notes, secret, mask)
-	}
 	return &engine.Release{
 		Name: rel.Name, Version: rel.Version, Digest: string(r.digest),
-		Manifest: rel.Manifest, Notes: notes, Action: did,
+		Manifest: rel.Manifest, Notes: r.redact.masked(notes), Action: did,
 	}
 }
 
