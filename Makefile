@@ -74,6 +74,11 @@ run: setup build ## Run the operator over watches.yaml on the current context of
 test-unit: ## Run the tests that need no control plane
 	go test -short ./...
 
+.PHONY: bench
+bench: setup build localcluster ## Measure what runs cost, for each executor (BENCHFLAGS=--quick: one small round)
+	@go build -o bin/bench ./cmd/bench
+	@bin/bench $(BENCHFLAGS)
+
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME
 	@hack/fuzz.sh $(FUZZTIME)

@@ -31,12 +31,20 @@ lint_localcluster() {
   (cd cmd/localcluster && ../../bin/golangci-lint run --allow-parallel-runners --fast-only --config ../../.golangci.yml ./...)
 }
 
+# mypy_of_python checks the types of what comes with the engine for Ansible.
+mypy_of_python() {
+  local python=runner/internal/engine/ansible/python
+  mypy --config-file hack/mypy.ini "$python/warm/start.py" "$python/warm/chartbook_warm" "$python/callback"
+}
+
 check "golangci-lint" bin/golangci-lint run --allow-parallel-runners ./...
 check "golangci-lint of localcluster" lint_localcluster
 check "verify" hack/verify.sh
 check_with yamllint yamllint --strict --config-file hack/yamllint.yaml \
   watches.yaml .golangci.yml playbooks deploy hack molecule charts/*/Chart.yaml charts/*/values.yaml
 check_with ansible-lint ansible-lint --offline --strict -q --nocolor --config-file hack/ansible-lint.yaml playbooks molecule
+check_with mypy mypy_of_python
+check_with flake8 flake8 --config hack/flake8.ini runner/internal/engine/ansible/python
 check_with shellcheck shellcheck --external-sources hack/*.sh .ci/run cmd/localcluster/build.sh
 
 if [ ${#failed[@]} -gt 0 ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs all tests: the Go tests of both modules and the tests of the Python code. One control plane serves all Go
-# tests; it is taken down at the end, however that comes about. Called by "make test", which builds what is needed.
+# Runs all tests: the Go tests of both modules, which run those of the Python code. One control plane serves them all;
+# it is taken down at the end, however that comes about. Called by "make test", which builds what is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=hack/lib.sh
@@ -36,23 +36,9 @@ localcluster_tests() {
   (cd cmd/localcluster && LOCALCLUSTER_BIN=$bin go test -trimpath -vet=off -timeout 15m ./...)
 }
 
-# python_tests runs the tests beside the Python code with the Python that runs playbooks.
-python_tests() {
-  local python dirs dir status=0
-  python=$(ansible_python)
-  mapfile -t dirs < <(find runner -name 'test_*.py' -printf '%h\n' | sort -u)
-  for dir in "${dirs[@]}"; do
-    # Unquoted: may be two words.
-    # shellcheck disable=SC2086
-    PYTHONDONTWRITEBYTECODE=1 $python -m unittest discover --start-directory "$dir" || status=1
-  done
-  return "$status"
-}
-
 bin/localcluster up --dir "$cluster" --wait 3m >/dev/null
 step "Go tests" go_tests
 step "Tests of localcluster" localcluster_tests
-step "Python tests" python_tests
 step "Content" hack/check-content.sh
 
 if [ ${#failed[@]} -gt 0 ]; then

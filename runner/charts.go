@@ -28,7 +28,8 @@ func (e *engines) chart(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool, c.Handover = made, status.HelmOperator, made.Forget
+	c.Engine, c.Tool, c.Executor = made, status.HelmOperator, "helm"
+	c.Handover = made.Forget
 	c.OnForeignChange = made.OnChange
 	c.Finalizers = finalizersOf(w)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
@@ -49,7 +50,7 @@ func (e *engines) helm(w watches.Watch) (*helm.Engine, error) {
 		RESTConfig:   e.options.RESTConfig,
 		Mapper:       e.mapper,
 		Capabilities: e.capabilities,
-		Records:      e.records,
+		Records:      e.releases,
 		Alone:        e.options.LeaderElection.Enabled,
 		Retries:      upgradeRetries(w),
 		RetryAfter:   upgradeRetryAfter(w),

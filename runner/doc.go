@@ -2,7 +2,8 @@
 // your own.
 //
 // [Run] is all that `chartbook run` does: it reads the watches file ([watches.Load]), builds an engine and a
-// controller for each watch and runs them until its context is done. [Validate] is `chartbook validate`.
+// controller for each watch and runs them until its context is done. [Validate] is `chartbook validate`, [Runs] is
+// `chartbook runs`.
 //
 // A tour of what lies below, in the order in which an event passes through it:
 //
@@ -13,5 +14,6 @@
 //     engine/helm calls Helm in process;
 //   - proxy is the API server that a playbook sees; it makes the resource the owner of what the playbook creates;
 //   - dependents watches those children;
-//   - status turns the result into conditions and writes them; observe holds the names of events and metrics.
+//   - status turns the result into conditions and writes them; observe holds the names of events and metrics;
+//   - journal keeps what ran.
 package runner

@@ -1,8 +1,8 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +14,11 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
 	"github.com/chartbook-operator/chartbook/runner/internal/fingerprint"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -29,8 +31,12 @@ type engines struct {
 	options      Options
 	mapper       meta.RESTMapper
 	workspace    *ansible.Workspace // nil when no watch needs it
+	zygotes      *warm.Pool         // the same
+	preload      []string           // collections for zygotes
+	measures     *observe.Metrics   // set before the first engine is made
+	records      *records           // nil when runs cannot be recorded
 	capabilities *helm.Capabilities
-	records      *helm.Records // nil without charts
+	releases     *helm.Records // nil without charts
 }
 
 func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines, error) {
@@ -44,34 +50,40 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
-		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes)
+		workspace, err := ansible.OpenWorkspace(o.Ansible.PrivateDir, o.Ansible.ArtifactsMaxBytes-recordBytes(o.Ansible.ArtifactsMaxBytes))
 		if err != nil {
 			return nil, fmt.Errorf("prepare for playbooks: %w", err)
 		}
 		e.workspace = workspace
 	}
+	e.prepareZygotes(file)
+	e.records = openRecords(o, e.workspace, time.Now())
 	return e, nil
 }
 
 // followReleases prepares to see what others do to releases.
 func (e *engines) followReleases() error {
-	if e.records != nil {
+	if e.releases != nil {
 		return nil
 	}
-	records, err := helm.NewRecords(e.options.RESTConfig, e.options.Namespaces, e.options.Log.WithName("releases"))
-	e.records = records
+	releases, err := helm.NewRecords(e.options.RESTConfig, e.options.Namespaces, e.options.Log.WithName("releases"))
+	e.releases = releases
 	return err
 }
 
 func (e *engines) close() error {
-	if e.workspace == nil {
-		return nil
+	err := errors.Join(e.records.close(), e.closeZygotes())
+	if e.workspace != nil {
+		err = errors.Join(err, e.workspace.Close())
 	}
-	return e.workspace.Close()
+	return err
 }
 
 // configure fills in what the kind of content decides.
 func (e *engines) configure(w watches.Watch, c *controller.Config) error {
+	if e.records != nil {
+		c.Journal = e.records.journal
+	}
 	if w.Chart != "" {
 		return e.chart(w, c)
 	}
@@ -82,7 +94,9 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	config := ansible.Config{
 		Workspace:       e.workspace,
 		Main:            ansible.Content{Playbook: w.Playbook, Role: w.Role, RoleName: w.RoleName},
-		Executor:        ansible.Executor(cmp.Or(string(w.Executor), e.options.Ansible.Executor)),
+		Executor:        e.options.executor(w),
+		Zygotes:         e.zygotes,
+		Preload:         e.preload,
 		Verbosity:       w.AnsibleVerbosity,
 		MaxArtifacts:    w.MaxRunnerArtifacts,
 		ExtraArgs:       e.options.Ansible.Args,
@@ -91,6 +105,9 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	}
 	if e.options.Ansible.DebugLogs {
 		config.Output = e.playOutput
+	}
+	if w.GatherFacts != nil {
+		config.Facts = (*ansible.Facts)(w.GatherFacts)
 	}
 	if config.Verbosity == nil {
 		config.Verbosity = &e.options.Ansible.Verbosity
@@ -106,7 +123,8 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", w.Position, err)
 	}
-	c.Engine, c.Tool = made, status.AnsibleOperator
+	made.Ahead(w.Env)
+	c.Engine, c.Tool, c.Executor = made, status.AnsibleOperator, string(config.Executor)
 	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, ansiblePeriod)
 	c.Forget = e.workspace.Forget
 	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)

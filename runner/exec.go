@@ -13,6 +13,7 @@ import (
 
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
 	"github.com/chartbook-operator/chartbook/runner/internal/proxy"
 	"github.com/chartbook-operator/chartbook/runner/watches"
@@ -119,6 +120,9 @@ func (b *Workbench) execute(ctx context.Context, p *piece, job engine.Job) (engi
 
 // play runs a playbook or role with a proxy of its own.
 func (b *Workbench) play(ctx context.Context, p *piece, job engine.Job) (result engine.Result, err error) {
+	if b.options.executor(p.watch) == ansible.Warm {
+		p.watch.Executor = watches.ExecutorDirect // for one run there is nothing to keep warm
+	}
 	made, err := newEngines(b.options, b.mapper, watches.File{Watches: []watches.Watch{p.watch}})
 	if err != nil {
 		return result, err

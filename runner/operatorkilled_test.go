@@ -47,7 +47,7 @@ func lives(pid int) bool {
 func TestKilledOperatorsCommandsEndBeforeTheNextRun(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
-	o := setup(t, testkit.Cluster(t), map[string]string{"watches.yaml": watchesFor(gvk, ""), "play.yml": stubbornPlay})
+	o := setup(t, testkit.Cluster(t), map[string]string{"watches.yaml": watchesFor(gvk, "  executor: direct\n"), "play.yml": stubbornPlay})
 	killed := o.spawn()
 	o.create(gvk, "thing", nil)
 	old := o.pid()

@@ -78,13 +78,13 @@ type AnsibleOptions struct {
 	RolesPath         string // searched for roles before what the environment says
 	CollectionsPath   string // searched for collections before what the environment says
 	Args              string // further arguments for every ansible-playbook
-	Executor          string // direct or runner, where watches.yaml does not say. Default direct
+	Executor          string // warm, direct or runner, where watches.yaml does not say. Default direct
 	DebugLogs         bool   // log all that playbooks print
 	LogEvents         string // nothing, tasks or everything. Default tasks
 	ProxyPort         int    // port of the API endpoint for playbooks; zero chooses a free one
 	ProxySidecarPort  int    // port on loopback of an API endpoint for everyone, by plain HTTP; zero for none
-	ArtifactsMaxBytes int64  // disk budget of all artifacts. Default 256 MiB, zero keeps none
-	PrivateDir        string // where runs keep their files; empty means a directory below the system's temporary one
+	ArtifactsMaxBytes int64  // disk budget of all artifacts and records of runs, charts' too. Default 256 MiB, zero keeps none
+	PrivateDir        string // where runs, charts' too, keep their files; empty means a directory below the system's temporary one
 }
 
 // LeaderElectionOptions are the settings for several replicas.

@@ -45,9 +45,9 @@ func (o *AnsibleOptions) problems() (errs []error) {
 		errs = append(errs, fmt.Errorf("--proxy-port is %d; use 0 for any free port, or 1 to 65535", o.ProxyPort))
 	}
 	switch watches.Executor(o.Executor) {
-	case watches.ExecutorDirect, watches.ExecutorRunner:
+	case watches.ExecutorWarm, watches.ExecutorDirect, watches.ExecutorRunner:
 	default:
-		errs = append(errs, fmt.Errorf("--ansible-executor is %q; use direct or runner", o.Executor))
+		errs = append(errs, fmt.Errorf("--ansible-executor is %q; use warm, direct or runner", o.Executor))
 	}
 	if o.ProxySidecarPort < 0 || o.ProxySidecarPort > 65535 {
 		errs = append(errs, fmt.Errorf("--proxy-sidecar-port is %d; use 0 for none, or 1 to 65535", o.ProxySidecarPort))

@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) error {
 	if err == nil {
 		err = start(ctx, mgr, servers)
 	}
-	if err := errors.Join(err, engines.close()); err != nil {
+	if err := errors.Join(err, engines.close()); err != nil { //nolint:contextcheck // the one of the operator has ended
 		return fmt.Errorf("run the operator: %w", err)
 	}
 	return nil
@@ -124,8 +124,8 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err := addRelated(mgr, o, configs); err != nil {
 		return nil, err
 	}
-	if engines.records != nil {
-		if err := mgr.Add(engines.records); err != nil {
+	if engines.releases != nil {
+		if err := mgr.Add(engines.releases); err != nil {
 			return nil, fmt.Errorf("add the watch on releases: %w", err)
 		}
 	}
@@ -135,12 +135,12 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 		}
 	}
 	gate := controller.Gate{Discovery: advisedLister{lister}, Mapper: mgr.GetRESTMapper(), Tick: time.After}
-	return servers.list(), addControllers(mgr, gate, configs)
+	controllers := controller.New(mgr, gate, configs)
+	return append(servers.list(), engines.records.follow(controllers, mgr.Elected())...), addControllers(mgr, controllers, configs)
 }
 
 // addControllers adds the controllers of all watches, and the probes that tell how they are.
-func addControllers(mgr manager.Manager, gate controller.Gate, configs []controller.Config) error {
-	controllers := controller.New(mgr, gate, configs)
+func addControllers(mgr manager.Manager, controllers []*controller.Controller, configs []controller.Config) error {
 	for _, c := range controllers {
 		if err := mgr.Add(c); err != nil {
 			return fmt.Errorf("add a controller: %w", err)
@@ -215,6 +215,10 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	if err != nil {
 		return nil, err
 	}
+	if err := o.Registerer.Register(observe.Zygotes(engines.countZygotes)); err != nil {
+		return nil, fmt.Errorf("register the operator's metrics: %w", err)
+	}
+	engines.measures = measures
 	slots := o.budget()
 	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))

@@ -47,7 +47,7 @@ func TestPagesUseExistingFlags(t *testing.T) {
 		t.Fatalf("there are only %d pages to look through: %v", len(pages), pages)
 	}
 	// A flag of ours begins like one; those of other programs that the pages show have other beginnings.
-	ours := regexp.MustCompile(`--((?:watches|reconcile|run|max|graceful|inject|suppress|status|ansible|proxy|artifacts|health|metrics|user|enable|leader|zap)-[a-z0-9-]*[a-z0-9])`)
+	ours := regexp.MustCompile(`--((?:watches|reconcile|run|max|graceful|inject|suppress|status|ansible|proxy|artifacts|health|metrics|private|user|enable|leader|zap)-[a-z0-9-]*[a-z0-9])`)
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {

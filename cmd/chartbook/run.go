@@ -225,6 +225,7 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 	flags.Lookup("max-concurrent-reconciles").DefValue = "number of CPUs"
 	flags.IntVar(&o.MaxConcurrentRuns, "max-concurrent-runs", o.MaxConcurrentRuns, "runs of all kinds together at one time; 0 for as many as CPUs and memory bear")
 	flags.DurationVar(&o.GracefulShutdownTimeout, "graceful-shutdown-timeout", o.GracefulShutdownTimeout, "how long running plays and releases may go on after the process was asked to end")
+	flags.StringVar(&o.Ansible.PrivateDir, "private-dir", o.Ansible.PrivateDir, "directory that runs keep their files in, of this operator alone; empty means one below the directory for temporary files")
 	flags.BoolVar(&o.InjectOwnerRef, "inject-owner-ref", o.InjectOwnerRef, "make resources the owners of what their playbooks create, and watch it")
 	flags.BoolVar(&o.SuppressOverrideValues, "suppress-override-values", o.SuppressOverrideValues, "keep the values of overrideValues out of events")
 	flags.StringVar(&o.ChartCache, "chart-cache", o.ChartCache, "directory for charts of registries; empty for one below the system's temporary directory")
@@ -237,7 +238,7 @@ func (f *runFlags) bindAnsible(flags *pflag.FlagSet) {
 	flags.StringVar(&o.RolesPath, "ansible-roles-path", o.RolesPath, "where to look for roles; replaces ANSIBLE_ROLES_PATH")
 	flags.StringVar(&o.CollectionsPath, "ansible-collections-path", o.CollectionsPath, "where to look for collections; replaces ANSIBLE_COLLECTIONS_PATH")
 	flags.StringVar(&o.Args, "ansible-args", o.Args, "further arguments for every ansible-playbook, like '--vault-password-file /path'")
-	flags.StringVar(&o.Executor, "ansible-executor", o.Executor, "what runs playbooks where watches.yaml does not say: direct (ansible-playbook) or runner (ansible-runner)")
+	flags.StringVar(&o.Executor, "ansible-executor", o.Executor, "what runs playbooks where watches.yaml does not say: warm (forks of a process that has Ansible loaded), direct (ansible-playbook) or runner (ansible-runner)")
 	flags.StringVar(&o.LogEvents, "ansible-log-events", o.LogEvents, "what to log of a play: nothing, tasks or everything")
 	flags.IntVar(&o.ProxyPort, "proxy-port", o.ProxyPort, "port of the API endpoint for playbooks; 0 chooses a free one")
 	flags.IntVar(&o.ProxySidecarPort, "proxy-sidecar-port", o.ProxySidecarPort, "port on loopback where whoever asks, by plain HTTP, acts with the operator's rights; 0 for none")

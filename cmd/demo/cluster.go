@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/chartbook-operator/chartbook/cmd/internal/child"
 )
 
 // downLimit is how long a local control plane may take to end.
@@ -90,15 +92,15 @@ func (d *demo) launchLocal(ctx context.Context, dir string) error {
 	cmd.Stdout, cmd.Stderr = ready, steps
 	// The control plane of "up" outlives that process and keeps its pipes.
 	cmd.WaitDelay = time.Second
-	c, err := startChild(cmd, false)
+	c, err := child.Start(cmd, false)
 	if err != nil {
 		return err
 	}
 	select {
 	case <-ready.seen:
 		return nil
-	case <-c.done:
-		if d.opts.keep && c.err == nil {
+	case <-c.Done:
+		if d.opts.keep && c.Err() == nil {
 			return nil
 		}
 		return fmt.Errorf("start a control plane: %s", last)

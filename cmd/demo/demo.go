@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/chartbook-operator/chartbook/cmd/internal/child"
 	"github.com/chartbook-operator/chartbook/cmd/internal/table"
 )
 
@@ -27,7 +28,7 @@ type demo struct {
 	kube     *kube
 	samples  []sample
 	store    *storeServer
-	operator *child
+	operator *child.Child
 	runs     *runLog
 	view     *view
 	drawing  sync.Mutex

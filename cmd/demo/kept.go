@@ -41,10 +41,10 @@ func (d *demo) leave(ctx context.Context) error {
 		Options: keptOptions{Namespace: d.opts.namespace, Localcluster: d.opts.localcluster, CRDs: d.opts.crds, Samples: d.opts.samples},
 		Cluster: d.cluster,
 	}
-	if k.Operator, err = identify(d.operator.cmd.Process.Pid); err != nil {
+	if k.Operator, err = identify(d.operator.PID()); err != nil {
 		return err
 	}
-	if k.Store, err = identify(heir.cmd.Process.Pid); err != nil {
+	if k.Store, err = identify(heir.PID()); err != nil {
 		return err
 	}
 	if err := k.write(d.opts.dir); err != nil {

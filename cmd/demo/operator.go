@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/chartbook-operator/chartbook/cmd/internal/child"
 )
 
 const (
@@ -36,8 +38,8 @@ func (d *demo) startOperator(ctx context.Context, end context.CancelCauseFunc) e
 		return err
 	}
 	go func() {
-		<-d.operator.done
-		end(fmt.Errorf("the operator ended: %w", d.operator.ending()))
+		<-d.operator.Done
+		end(fmt.Errorf("the operator ended: %w", d.operator.Ending()))
 	}()
 	if err := follow(ctx, d.path(operatorLog), d.logged); err != nil {
 		return err
@@ -48,7 +50,7 @@ func (d *demo) startOperator(ctx context.Context, end context.CancelCauseFunc) e
 	if err != nil {
 		return err
 	}
-	d.sayf("Operator ready (process %d, log %s)", d.operator.cmd.Process.Pid, d.path(operatorLog))
+	d.sayf("Operator ready (process %d, log %s)", d.operator.PID(), d.path(operatorLog))
 	return nil
 }
 
@@ -70,13 +72,13 @@ func (d *demo) launchOperator(probe string) error {
 		"--health-probe-bind-address="+probe)
 	cmd.Env = operatorEnv(os.Environ(), d.store.url, d.opts.namespace, temp)
 	cmd.Stdout, cmd.Stderr = log, log
-	operator, err := startChild(cmd, d.opts.keep)
+	operator, err := child.Start(cmd, d.opts.keep)
 	if err != nil {
 		return err
 	}
 	d.operator = operator
 	d.undo.add("Stopping the operator", stopGrace+time.Second, func(ctx context.Context) error {
-		return operator.stop(ctx, stopGrace)
+		return operator.Stop(ctx, stopGrace)
 	})
 	return nil
 }

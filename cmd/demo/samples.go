@@ -141,7 +141,7 @@ func (d *demo) removalLimit() time.Duration {
 // removeSamples deletes what a demo applied and waits until it is gone. Without an operator nobody runs finalizers, so
 // waiting for them is kept short.
 func (d *demo) removeSamples(ctx context.Context) error {
-	if d.operator != nil && d.operator.ended() {
+	if d.operator != nil && d.operator.Ended() {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, orphanLimit, errors.New("the operator is not running"))
 		defer cancel()

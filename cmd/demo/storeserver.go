@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/chartbook-operator/chartbook/cmd/internal/child"
 )
 
 // storeLimit is how long requests that are being answered may take when the stand-in ends.
@@ -59,7 +61,7 @@ func (s *storeServer) stop(ctx context.Context) error {
 
 // handOver moves the stand-in, address and content, to a process that stays. Requests that come meanwhile wait in
 // the socket, which is open all the time.
-func (s *storeServer) handOver(ctx context.Context) (*child, error) {
+func (s *storeServer) handOver(ctx context.Context) (*child.Child, error) {
 	tcp, ok := s.listener.(*net.TCPListener)
 	if !ok {
 		return nil, fmt.Errorf("hand over the external store: %T is no TCP socket", s.listener)
@@ -84,14 +86,14 @@ func (s *storeServer) handOver(ctx context.Context) (*child, error) {
 }
 
 // startHeir starts a process with a socket as its fourth file, and content as its input.
-func startHeir(cmd *exec.Cmd, socket *os.File, content []byte) (*child, error) {
+func startHeir(cmd *exec.Cmd, socket *os.File, content []byte) (*child.Child, error) {
 	input, ours, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("hand over the external store: %w", err)
 	}
 	defer func() { _ = input.Close() }()
 	cmd.Stdin, cmd.ExtraFiles = input, []*os.File{socket}
-	heir, err := startChild(cmd, true)
+	heir, err := child.Start(cmd, true)
 	if err != nil {
 		_ = ours.Close()
 		return nil, err

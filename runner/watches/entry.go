@@ -103,6 +103,7 @@ func (e *entry) finish() {
 	e.resolveFinalizer()
 	e.checkVariables()
 	e.checkEffect()
+	e.checkGatherFacts()
 	e.checkResync()
 	e.checkTrigger()
 	e.readEnvironment()

@@ -84,13 +84,13 @@ func readExecutor(e *entry, n *yaml.Node, key string) {
 	value, ok := e.textValue(n, key)
 	switch executor := Executor(value); executor {
 	case "":
-	case ExecutorDirect, ExecutorRunner:
+	case ExecutorWarm, ExecutorDirect, ExecutorRunner:
 		e.watch.Executor = executor
-	case "warm", "job":
-		e.failf(n, key, "write direct or runner, or remove the key", "%s: %s is not supported yet", key, value)
+	case "job":
+		e.failf(n, key, "write warm, direct or runner, or remove the key", "%s: %s is not supported yet", key, value)
 	default:
 		if ok {
-			e.failf(n, key, "write direct or runner", "%s: there is no executor %q", key, value)
+			e.failf(n, key, "write warm, direct or runner", "%s: there is no executor %q", key, value)
 		}
 	}
 }

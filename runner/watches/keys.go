@@ -148,8 +148,11 @@ func ansibleKeys() []entryKey {
 				{Key: "finalizer.vars", Type: "mapping", Default: "{}", Tools: fromAnsible, Content: forAnsible,
 					Doc: "Extra variables for the cleaning run; they win over the watch's."},
 			}, read: readFinalizer},
-		{KeyDoc: KeyDoc{Key: "executor", Type: "direct or runner", Default: "the flag --ansible-executor", Content: forAnsible,
-			Doc: "How a playbook is run: by ansible-playbook itself or by ansible-runner; warm and job are reserved."},
+		{KeyDoc: KeyDoc{Key: gatherFactsKey, Type: "boolean or list of subsets", Default: "true, unless ANSIBLE_GATHERING is explicit", Content: forAnsible,
+			Doc: "Which facts about its machine a role's play gathers first, like [min]; plays of a playbook say so themselves."},
+			read: readGatherFacts},
+		{KeyDoc: KeyDoc{Key: "executor", Type: "warm, direct or runner", Default: "the flag --ansible-executor", Content: forAnsible,
+			Doc: "How a playbook is run: in a fork of a process that has Ansible loaded, by ansible-playbook itself or by ansible-runner; job is reserved."},
 			read: readExecutor},
 	}
 }

@@ -199,6 +199,7 @@ func TestExecutor(t *testing.T) {
 	}{
 		{"without the key the flag decides", "", ""},
 		{"a watch may decide for itself", "executor: runner", ExecutorRunner},
+		{"or the fast one", "executor: warm", ExecutorWarm},
 		{"also against a flag that says runner", "executor: direct", ExecutorDirect},
 	} {
 		got, _, err := decodeOne(t, "role: app\nmarkUnsafe: true\n"+c.lines, Options{})
@@ -206,7 +207,7 @@ func TestExecutor(t *testing.T) {
 			t.Errorf("%s: executor is %q, error %v", c.reason, got.Executor, err)
 		}
 	}
-	if _, _, err := decodeOne(t, "role: app\nexecutor: warm", Options{}); err == nil || !strings.Contains(err.Error(), "not supported yet") {
+	if _, _, err := decodeOne(t, "role: app\nexecutor: job", Options{}); err == nil || !strings.Contains(err.Error(), "not supported yet") {
 		t.Errorf("an executor that is not built gives %v", err)
 	}
 }

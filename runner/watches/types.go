@@ -72,6 +72,9 @@ type Watch struct {
 	FullResyncPeriod *time.Duration
 	// Schedules are times at which resources are run.
 	Schedules []Schedule
+	// GatherFacts says which facts a role's play gathers. Nil means all, or none where the environment variable
+	// ANSIBLE_GATHERING is "explicit".
+	GatherFacts *Facts `json:",omitzero"`
 	// Executor is how playbooks are run. Empty means the default of the command line.
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
@@ -137,6 +140,7 @@ type Executor string
 
 // The executors.
 const (
+	ExecutorWarm   Executor = "warm"   // a fork of a process that has ansible-core imported already, where that can be had
 	ExecutorDirect Executor = "direct" // a plain ansible-playbook process per run
 	ExecutorRunner Executor = "runner" // an ansible-runner process per run
 )

@@ -46,6 +46,17 @@ func (a *activeRuns) cancel(key types.NamespacedName) {
 	}
 }
 
+// all returns which resources are being run.
+func (a *activeRuns) all() map[types.NamespacedName]bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	running := map[types.NamespacedName]bool{}
+	for key := range a.runs {
+		running[key] = true
+	}
+	return running
+}
+
 // cancelled makes a run that ended because someone asked for that one which is not repeated by itself. A run that
 // ended in time keeps its result.
 func cancelled(ctx context.Context, result engine.Result) engine.Result {

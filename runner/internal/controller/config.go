@@ -12,6 +12,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/budget"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
+	"github.com/chartbook-operator/chartbook/runner/internal/journal"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
@@ -66,6 +67,10 @@ type Config struct {
 	// RunLog receives what runs do: their steps, and the line that sums each of them up.
 	RunLog logr.Logger
 	Clock  clock.WithTicker
+	// Journal keeps records of runs; nil keeps none.
+	Journal *journal.Journal
+	// Executor is what the settings ask to carry runs out, for their records.
+	Executor string
 	// NewID returns a new run id.
 	NewID func() string
 	// Budget bounds the runs of all watches together.

@@ -40,6 +40,7 @@ func (r *reconciler) job(ctx context.Context, v *visit, mode engine.Mode) (engin
 		VerifyChildren: r.verifyChildren(v),
 	}
 	job.Progress = r.progress(job) // after Redact
+	v.why = v.news.reason(job.Trigger)
 	if r.Watch.Timeout != nil {
 		job.Timeout = *r.Watch.Timeout
 	}
@@ -59,7 +60,7 @@ func (r *reconciler) job(ctx context.Context, v *visit, mode engine.Mode) (engin
 // sees nothing but which resource it is.
 func (r *reconciler) inputs(v *visit, job engine.Job, given input.Given) (map[string]any, error) {
 	run := input.Run{
-		ID: job.ID, Trigger: job.Trigger, Reason: v.news.reason(job.Trigger), ChangedPaths: v.news.paths.List(),
+		ID: job.ID, Trigger: job.Trigger, Reason: v.why, ChangedPaths: v.news.paths.List(),
 		Generation: v.obj.GetGeneration(), Attempt: job.Attempt, Deleting: job.Mode == engine.Finalize,
 		Schedule: v.episode.pending(v.due), Given: given,
 	}

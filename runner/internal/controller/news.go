@@ -110,6 +110,13 @@ func (d *newsDesk) keep(key types.NamespacedName, n news) {
 	d.kept[key] = n
 }
 
+// reason says why a run with a trigger is due, as far as it is known.
+func (d *newsDesk) reason(key types.NamespacedName, trigger engine.Trigger) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.kept[key].reason(trigger)
+}
+
 // foundNews are the news of a resource that is seen for the first time.
 func foundNews(trigger engine.Trigger, initial bool) news {
 	switch {

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -132,6 +133,28 @@ func (n *notes) next(key types.NamespacedName, now time.Time) time.Duration {
 		at = due.at
 	}
 	return max(at.Sub(now), time.Nanosecond)
+}
+
+// arrival is when and why a resource comes back by itself.
+type arrival struct {
+	cause
+	at time.Time
+}
+
+// all returns why resources are queued, and when others come back by themselves.
+func (n *notes) all() (queued map[types.NamespacedName]engine.Trigger, planned map[types.NamespacedName]arrival) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	planned = map[types.NamespacedName]arrival{}
+	for key, plan := range n.planned {
+		planned[key] = arrival{cause{trigger: plan.trigger}, plan.at}
+	}
+	for key, due := range n.ticks {
+		if plan, ok := planned[key]; !ok || due.at.Before(plan.at) {
+			planned[key] = arrival{cause{engine.TriggerSchedule, due}, due.at}
+		}
+	}
+	return maps.Clone(n.waiting), planned
 }
 
 // forget drops what is noted for a resource that is gone.

@@ -29,6 +29,7 @@ type reconciler struct {
 	reader   *reader
 	notes    *notes
 	waits    *waits
+	lobby    *lobby
 	waker    *waker
 	status   *status.Writer
 	denials  *denialLog
@@ -55,6 +56,7 @@ type visit struct {
 	ran        bool
 	episode    *episode
 	news       news           // what the run is told; given back unless it is a good one
+	why        string         // it runs: a sentence about the trigger
 	secrets    *redact.Values // what must not be told
 
 	waited    time.Duration // from when it was asked for or due
@@ -142,6 +144,7 @@ func (r *reconciler) lookAgain(ctx context.Context, v *visit) (plan.Decision, er
 
 // slot waits until the run may start. The error says that ctx was done first.
 func (r *reconciler) slot(ctx context.Context, v *visit) (done func(), waited bool, err error) {
+	defer r.lobby.enter(v)()
 	return r.Budget.Acquire(ctx, budget.Request{Watch: r.Watch.GVK.String(), Priority: priorityOf(v.trigger)})
 }
 

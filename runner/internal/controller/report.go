@@ -25,6 +25,7 @@ func (r *reconciler) report(v *visit, job engine.Job, result engine.Result) {
 	run := observe.Run{Job: job, Result: result, Chart: r.Watch.Chart != "", Waited: v.waited}
 	r.Metrics.RunEnded(r.Watch.GVK, run)
 	run, log := run.Redacted(job.Redact), r.runLog(job)
+	r.ended(v, job, run.Result)
 	for _, d := range r.denials.fresh(result.Denials) {
 		log.Info("Forbidden", "missing", missingRule(d), observe.KeyMessage, d.Message)
 	}

@@ -38,6 +38,7 @@ func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (recon
 	if err := r.begin(ctx, v, job); err != nil {
 		return reconcile.Result{}, err
 	}
+	r.begun(v, job)
 	result, err := r.execute(ctx, v, job)
 	if err != nil {
 		return r.notRun(ctx, v, job, err)
@@ -156,6 +157,7 @@ func (r *reconciler) notRun(ctx context.Context, v *visit, job engine.Job, cause
 	v.episode.ended(engine.Result{Outcome: engine.Transient}, job.Attempt, r.Watch.Retry, now)
 	r.logOf(v).Error(cause, "Could not run", "run", job.ID)
 	r.Metrics.NotStarted(r.Watch.GVK, job)
+	r.notBegun(v, job, cause)
 	err := r.write(ctx, v, status.Input{
 		Phase: status.Errored, RunID: job.ID, Trigger: job.Trigger, Attempt: job.Attempt,
 		Message: cause.Error(), Deleting: job.Mode == engine.Finalize,

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/journal"
 	"github.com/chartbook-operator/chartbook/runner/internal/observe"
 	"github.com/chartbook-operator/chartbook/runner/internal/once"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
@@ -28,6 +29,7 @@ type Controller struct {
 	waiting string // what it waits for; empty when it has started
 	missing bool   // the API server has said that it does not serve the kind
 	synced  func() bool
+	outlook func() []journal.Record
 }
 
 // New returns the controllers of watches, one for each config, to be added to mgr.
@@ -83,7 +85,21 @@ func (c *Controller) launch(ctx context.Context, served Served) error {
 	if err := r.start(c.mgr, primaries, c.name); err != nil {
 		return err
 	}
+	c.mu.Lock()
+	c.outlook = r.outlook
+	c.mu.Unlock()
 	return c.observe(ctx, primaries)
+}
+
+// Outlook returns the runs that wait and those that come by themselves, in no order.
+func (c *Controller) Outlook() []journal.Record {
+	c.mu.Lock()
+	outlook := c.outlook
+	c.mu.Unlock()
+	if outlook == nil {
+		return nil
+	}
+	return outlook()
 }
 
 // everywhere runs a cache in every replica, the leader's or not. A cache of several namespaces does not say so itself.
@@ -110,7 +126,7 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		Config: config, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
 		selector: selector, siblings: siblingsOf(config.Watch, selector),
 		reader: newReader(config.Watch.GVK, primaries),
-		notes:  notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits,
+		notes:  notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits, lobby: newLobby(),
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
 		told:     &once.Texts{},

@@ -73,7 +73,7 @@ func newStage(t *testing.T, run engineFunc, cached, stored *unstructured.Unstruc
 			Related: noRelated{}, Budget: budget.New(1, clock), Defaults: Defaults{Period: time.Hour},
 		},
 		Client: client, Live: client, selector: labels.Everything(),
-		notes: newNotes(), waits: newWaits(), denials: &denialLog{}, told: &once.Texts{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
+		notes: newNotes(), waits: newWaits(), lobby: newLobby(), denials: &denialLog{}, told: &once.Texts{}, active: newActiveRuns(), episodes: map[types.NamespacedName]*episode{},
 		status: &status.Writer{Store: status.ClientStore{Client: client, Live: client}},
 		reader: newReader(gvk, fake.NewClientBuilder().WithObjects(cached).Build()),
 	}}
@@ -90,14 +90,14 @@ func (s *stage) reconcile(t *testing.T) reconcile.Result {
 	return result
 }
 
-func ofGeneration(generation int64) *unstructured.Unstructured {
-	return resource(func(obj *unstructured.Unstructured) {
+func ofGeneration(generation int64, edits ...func(*unstructured.Unstructured)) *unstructured.Unstructured {
+	return resource(append(edits, func(obj *unstructured.Unstructured) {
 		obj.SetNamespace(thing.Namespace)
 		obj.SetName(thing.Name)
 		obj.SetUID("uid")
 		obj.SetGeneration(generation)
 		obj.Object["spec"] = map[string]any{"size": generation}
-	})
+	})...)
 }
 
 // The spec changes after the resource was read from the cache and before the run begins. Writing that the run begins brings the

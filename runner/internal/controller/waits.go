@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -32,4 +33,11 @@ func (w *waits) take(key types.NamespacedName, now time.Time) (time.Duration, bo
 	since, ok := w.since[key]
 	delete(w.since, key)
 	return max(0, now.Sub(since)), ok
+}
+
+// all returns since when resources wait.
+func (w *waits) all() map[types.NamespacedName]time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.since)
 }

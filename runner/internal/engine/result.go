@@ -41,6 +41,13 @@ type Result struct {
 	APIRequests int
 	// Processes counts child processes that the engine itself started.
 	Processes int
+	// Executor is how a playbook was run: warm, direct or runner. Empty for charts.
+	Executor string
+	// Fallback is why that is not the executor that was asked for, one word like starting; empty if it is.
+	Fallback string
+	// Modules counts the modules that a warm run executed: under "forked" those that ran in a fork of it, under a word for the
+	// reason those that ran as a process of their own. Nil if that is not known.
+	Modules map[string]int
 	// MaxRSSBytes is the largest resident memory of one of these processes; zero if that is not known.
 	MaxRSSBytes int64
 	Started     time.Time

@@ -28,6 +28,8 @@ const (
 	KeyMemory     = "memoryBytes"
 	KeyRequests   = "requests"
 	KeyProcesses  = "processes"
+	KeyExecutor   = "executor"
+	KeyFallback   = "fallback"
 	KeyOK         = "ok"
 	KeyChanged    = "changed"
 	KeySkipped    = "skipped"
@@ -121,6 +123,8 @@ func (r Run) keysAndValues() []any {
 	add(KeyWaited, r.Waited.Round(time.Millisecond).String(), r.Waited >= time.Millisecond)
 	add(KeyRequests, result.APIRequests, result.APIRequests > 0)
 	add(KeyProcesses, result.Processes, result.Processes > 0)
+	add(KeyExecutor, result.Executor, result.Executor != "")
+	add(KeyFallback, result.Fallback, result.Fallback != "")
 	add(KeyMemory, result.MaxRSSBytes, result.MaxRSSBytes > 0)
 	if s := result.Stats; s != nil {
 		list = append(list, KeyOK, s.OK, KeyChanged, s.Changed, KeySkipped, s.Skipped, KeyFailures, s.Failures)

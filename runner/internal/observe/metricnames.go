@@ -31,6 +31,11 @@ var (
 	runProcesses   = Metric{"chartbook_run_processes_total", "counter", []string{"kind"}, "Child processes that runs started."}
 	runMemory      = Metric{"chartbook_run_memory_bytes", "histogram", []string{"kind"}, "Largest resident memory of a child process of a run."}
 	queueWait      = Metric{"chartbook_queue_wait_seconds", "histogram", []string{"kind", "trigger"}, "How long resources waited for their run, from the change that asked for it or the time at which it was due."}
+	ansibleRuns    = Metric{"chartbook_ansible_runs_total", "counter", []string{"executor", "reason"}, "Runs of playbooks that have ended, by what ran them, and why that is not what was asked for."}
+	ansibleModules = Metric{"chartbook_ansible_modules_total", "counter", []string{"path"}, "Modules that warm runs have executed: forked, or why one was a process of its own."}
+	zygotes        = Metric{"chartbook_warm_zygotes", "gauge", nil, "Processes that warm runs are forked from."}
+	zygoteStarts   = Metric{"chartbook_warm_zygote_starts_total", "counter", []string{"result"}, "Starts of such processes, by result (ready, failed)."}
+	zygoteMemory   = Metric{"chartbook_warm_zygote_resident_bytes", "gauge", nil, "Resident memory of such processes; what they share counts several times."}
 	failing        = Metric{"chartbook_resources_failing", "gauge", []string{"kind", "state"}, "Resources whose last run failed, by what follows (retrying, stalled)."}
 	watchState     = Metric{"chartbook_watch_state", "gauge", []string{"kind", "state"}, "1 for the state that the watch of a kind is in (waiting, syncing, working), 0 for the others."}
 )
@@ -45,7 +50,7 @@ const (
 func MetricNames() []Metric {
 	return []Metric{oldAnsibleBuild, oldHelmBuild, oldResult, oldReconciles, oldCreated,
 		buildInfo, runDuration, runsTotal, runsInProgress, runRequests, runProcesses,
-		runMemory, queueWait, failing, watchState}
+		runMemory, ansibleRuns, ansibleModules, zygotes, zygoteStarts, zygoteMemory, queueWait, failing, watchState}
 }
 
 func opts(m Metric) prometheus.Opts { return prometheus.Opts{Name: m.Name, Help: m.Meaning} }

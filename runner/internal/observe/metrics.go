@@ -51,6 +51,7 @@ type Metrics struct {
 	processes  *prometheus.CounterVec
 	memory     *prometheus.HistogramVec
 	waits      *prometheus.HistogramVec
+	executors  executorMetrics
 	failing    *failingResources
 	states     *prometheus.GaugeVec
 }
@@ -61,7 +62,7 @@ var durationBuckets = append(append([]float64(nil), prometheus.DefBuckets...), 3
 // memoryBuckets reach from a bare interpreter to what a node can give.
 var memoryBuckets = prometheus.ExponentialBuckets(32<<20, 2, 8) // 32 MiB to 4 GiB
 
-// NewMetrics makes the metrics and registers them.
+// NewMetrics makes the metrics and registers them, but for those of [Zygotes].
 func NewMetrics(registerer prometheus.Registerer, build Build) (*Metrics, error) {
 	m := &Metrics{
 		results:    prometheus.NewGaugeVec(prometheus.GaugeOpts(opts(oldResult)), labels(oldResult)),
@@ -74,12 +75,13 @@ func NewMetrics(registerer prometheus.Registerer, build Build) (*Metrics, error)
 		processes:  prometheus.NewCounterVec(prometheus.CounterOpts(opts(runProcesses)), labels(runProcesses)),
 		memory:     prometheus.NewHistogramVec(histogram(runMemory, memoryBuckets), labels(runMemory)),
 		waits:      prometheus.NewHistogramVec(histogram(queueWait, durationBuckets), labels(queueWait)),
+		executors:  newExecutorMetrics(),
 		failing:    newFailingResources(),
 		states:     prometheus.NewGaugeVec(prometheus.GaugeOpts(opts(watchState)), labels(watchState)),
 	}
 	collectors := []prometheus.Collector{m.results, m.reconciles, m.created, m.duration, m.runs, m.running, m.requests,
 		m.processes, m.memory, m.waits, m.failing.gauge, m.states, info(oldAnsibleBuild, build), info(oldHelmBuild, build), info(buildInfo, build)}
-	for _, c := range collectors {
+	for _, c := range append(collectors, m.executors.collectors()...) {
 		if err := registerer.Register(c); err != nil {
 			return nil, fmt.Errorf("register the operator's metrics: %w", err)
 		}
@@ -148,6 +150,7 @@ func (m *Metrics) RunEnded(gvk schema.GroupVersionKind, r Run) {
 	case r.failed():
 		m.results.WithLabelValues(old, resultFailed).Inc()
 	}
+	m.executors.ended(r.Result)
 	m.failing.ended(kind, r)
 }
 

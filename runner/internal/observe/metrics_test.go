@@ -63,6 +63,7 @@ func TestMetricsAreThereFromTheStart(t *testing.T) {
 	m, registry := newMetrics(t)
 	m.AddWatch(sample)
 	m.SetCreated(sample, "n", "a", start)
+	registry.MustRegister(Zygotes(func() (int, int64) { return 0, 0 }))
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +203,8 @@ func TestFailingResources(t *testing.T) {
 // TestLabelsAreBounded keeps names of resources out of metrics: but for one, which goes with its resource, no label has
 // values that users make.
 func TestLabelsAreBounded(t *testing.T) {
-	bounded := map[string]bool{"kind": true, "outcome": true, "trigger": true, "state": true, "GVK": true, "result": true, "commit": true, "version": true}
+	bounded := map[string]bool{"kind": true, "outcome": true, "trigger": true, "state": true, "GVK": true, "result": true, "commit": true, "version": true,
+		"executor": true, "reason": true, "path": true}
 	for _, m := range MetricNames() {
 		for _, label := range m.Labels {
 			if m.Name != "resource_created_at_seconds" && !bounded[label] {

@@ -10,16 +10,18 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// outputs are the pipes between a child and the writers of its Spec: standard output, standard error, extras.
-type outputs struct {
+// Outputs are pipes between a program and the writers that its output goes to.
+type Outputs struct {
 	targets []io.Writer // nil where output is discarded
 	readers []*os.File  // parallel to targets; nil where there is no pipe
 	writers []*os.File
 	done    chan struct{} // closed when all has been copied
 }
 
-func openOutputs(spec Spec) (*outputs, error) {
-	o := &outputs{targets: append([]io.Writer{spec.Stdout, spec.Stderr}, spec.Extra...), done: make(chan struct{})}
+// OpenOutputs makes a pipe to each writer; nil discards output and has none. Each writer is written to by one goroutine.
+// [Outputs.Begin] has to be called.
+func OpenOutputs(targets ...io.Writer) (*Outputs, error) {
+	o := &Outputs{targets: targets, done: make(chan struct{})}
 	for _, target := range o.targets {
 		var r, w *os.File
 		if target != nil {
@@ -36,16 +38,20 @@ func openOutputs(spec Spec) (*outputs, error) {
 }
 
 // file returns the writing end of output i as os/exec wants it: a nil interface means /dev/null.
-func (o *outputs) file(i int) io.Writer {
+func (o *Outputs) file(i int) io.Writer {
 	if o.writers[i] == nil {
 		return nil
 	}
 	return o.writers[i]
 }
 
-// begin gives the writing ends up, which are the child's alone from now on, and starts copying. Without a child
+// Writers returns the writing ends, in the order of the targets; nil where output is discarded. They are for the program
+// and closed by Begin.
+func (o *Outputs) Writers() []*os.File { return o.writers }
+
+// Begin gives the writing ends up, which are the child's alone from now on, and starts copying. Without a child
 // there is nothing to copy.
-func (o *outputs) begin(started bool) {
+func (o *Outputs) Begin(started bool) {
 	o.close(o.writers)
 	if !started {
 		o.close(o.readers)
@@ -81,7 +87,7 @@ func pump(w io.Writer, r io.Reader) {
 
 // drain waits until all output has been copied, at most for the given time once the program has ended, and
 // reports whether it had to cut it short. Nothing is written to a target after drain has returned.
-func (o *outputs) drain(clk clock.Clock, limit time.Duration) (cut bool) {
+func (o *Outputs) drain(clk clock.Clock, limit time.Duration) (cut bool) {
 	timer := clk.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -94,7 +100,7 @@ func (o *outputs) drain(clk clock.Clock, limit time.Duration) (cut bool) {
 	return cut
 }
 
-func (*outputs) close(files []*os.File) {
+func (*Outputs) close(files []*os.File) {
 	for _, f := range files {
 		if f != nil {
 			_ = f.Close()

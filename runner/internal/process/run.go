@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -19,14 +20,10 @@ type OS struct {
 
 // Run implements [Runner].
 func (o OS) Run(ctx context.Context, spec Spec) (Exit, error) {
-	spec = spec.withDefaults()
-	if o.Clock == nil {
-		o.Clock = clock.RealClock{}
-	}
 	if err := ctx.Err(); err != nil {
 		return Exit{}, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
-	out, err := openOutputs(spec)
+	out, err := OpenOutputs(append([]io.Writer{spec.Stdout, spec.Stderr}, spec.Extra...)...)
 	if err != nil {
 		return Exit{}, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
@@ -39,19 +36,20 @@ func (o OS) Run(ctx context.Context, spec Spec) (Exit, error) {
 	}
 	go c.live()
 	err = <-c.started
-	out.begin(err == nil)
+	out.Begin(err == nil)
 	if err != nil {
 		return Exit{}, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
-	stopped := o.await(ctx, c)
-	o.clear(c, spec, stopped)
-	cut := out.drain(o.Clock, spec.Drain)
+	if spec.Started != nil {
+		spec.Started(c.pid())
+	}
+	stopped, cut := o.Attend(ctx, c.leader(), spec, out)
 	close(c.reap)
 	<-c.reaped
 	return exitOf(c.cmd.ProcessState, stopped, cut), nil
 }
 
-func command(spec Spec, out *outputs) *exec.Cmd {
+func command(spec Spec, out *Outputs) *exec.Cmd {
 	cmd := exec.Command(spec.Path)
 	cmd.Args = append(cmd.Args, spec.Args...)
 	cmd.Env = append([]string{}, spec.Env...) // not nil: that would inherit
@@ -63,7 +61,8 @@ func command(spec Spec, out *outputs) *exec.Cmd {
 	for i := range spec.Extra {
 		cmd.ExtraFiles = append(cmd.ExtraFiles, out.writers[2+i])
 	}
-	cmd.SysProcAttr = attributes()
+	cmd.ExtraFiles = append(cmd.ExtraFiles, spec.Inherit...)
+	cmd.SysProcAttr = attributes(spec.Independent)
 	return cmd
 }
 
@@ -99,12 +98,19 @@ func (c *child) live() {
 	c.killed = awaitEnd(c.cmd)
 	close(c.ended)
 	<-c.reap
-	_ = c.cmd.Wait() // the state says more than the error
-	own.remove(c.pid())
+	own.remove(c.pid()) // before its id can go to another process
+	_ = c.cmd.Wait()    // the state says more than the error
 	close(c.reaped)
 }
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// leader is the child for Attend.
+func (c *child) leader() *Leader {
+	self, _ := readProcess(c.pid()) // without it, more processes than need be are looked at
+	self.pid = c.pid()
+	return &Leader{self: self, held: true, Ended: c.ended, Killed: func() bool { return c.killed }}
+}
 
 // exitOf translates what the kernel says about an ended process.
 func exitOf(state *os.ProcessState, stopped, cut bool) Exit {

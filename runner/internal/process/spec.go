@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"io"
+	"os"
 	"syscall"
 	"time"
 )
@@ -36,6 +37,13 @@ type Spec struct {
 	Stdout, Stderr io.Writer
 	// Extra receive what it writes to the descriptors 3, 4 and so on.
 	Extra []io.Writer
+	// Inherit are files that the program gets as the descriptors after those of Extra.
+	Inherit []*os.File
+	// Independent says that the program looks after what it starts, and notices by itself when this process is gone. It is
+	// not killed with this process, and when the context ends it alone is killed, at once; Mark and Stop mean nothing then.
+	Independent bool
+	// Started, if set, is told the program's process id, which stays its own until Run returns.
+	Started func(pid int)
 	// Mark, like RUN=42, is put into the environment. Descendants that left the process group are found by it
 	// when the program has to be stopped. Empty finds only those whose chain of parents is intact.
 	Mark string

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"os"
 	"syscall"
 	"time"
@@ -11,56 +10,16 @@ import (
 // children, so nothing tells us of their end.
 const lookAgain = 20 * time.Millisecond
 
-// await returns when the program has ended, or when ctx has; it reports whether ctx was first.
-func (o OS) await(ctx context.Context, c *child) (stopped bool) {
-	select {
-	case <-c.ended:
-		return false
-	case <-ctx.Done():
-	}
-	select {
-	case <-c.ended: // both at once: it ended by itself
-		return false
-	default:
-		return true
-	}
-}
-
-// clear ends what is left of a run.
-//
-// After a run that ended by itself that is what a closing terminal does: SIGHUP to the process group. A task that
-// detached a process on purpose (nohup, an async job without polling) keeps it, as under the old tools. After any
-// other end, and where the program ended by itself but has lost its own child (Spec.Orphaned), nobody looks after
-// the rest, so all of it goes.
-func (o OS) clear(c *child, spec Spec, stopped bool) {
-	if !stopped && !c.killed && (spec.Orphaned == nil || !spec.Orphaned()) {
-		signalGroup(c.pid(), syscall.SIGHUP)
-		return
-	}
-	steps := []struct {
-		signal syscall.Signal
-		grace  time.Duration
-	}{{syscall.SIGINT, spec.Stop.Interrupt}, {syscall.SIGTERM, spec.Stop.Terminate}}
-	for _, step := range steps {
-		signalAll(c.pid(), spec.Mark, step.signal)
-		if o.goneWithin(c, spec.Mark, step.grace) {
-			return
-		}
-	}
-	killAll(c.pid(), spec.Mark)
-	<-c.ended
-}
-
 // goneWithin waits until the program and its descendants have ended.
-func (o OS) goneWithin(c *child, mark string, limit time.Duration) bool {
+func (o OS) goneWithin(leader *Leader, run members, limit time.Duration) bool {
 	timer := o.Clock.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-c.ended:
+	case <-leader.Ended:
 	case <-timer.C():
 		return false
 	}
-	for len(descendants(c.pid(), mark)) > 0 {
+	for len(run.living()) > 0 {
 		select {
 		case <-o.Clock.After(lookAgain):
 		case <-timer.C():
@@ -70,26 +29,49 @@ func (o OS) goneWithin(c *child, mark string, limit time.Duration) bool {
 	return true
 }
 
-func signalGroup(group int, signal syscall.Signal) { _ = syscall.Kill(-group, signal) }
+// members are the processes of a run.
+type members struct {
+	leader relative
+	held   bool
+	mark   string
+}
 
-// signalAll signals the group at once, then each descendant outside of it.
-func signalAll(group int, mark string, signal syscall.Signal) {
-	signalGroup(group, signal)
-	for _, p := range descendants(group, mark) {
-		if p.group != group {
+// byID reports whether the leader's id, which is that of its group too, can be relied on: its zombie is kept, or the leader
+// is there.
+func (m members) byID() bool { return m.held || m.leader.still() }
+
+// signalGroup signals the group that the leader leads. Where the leader's id is its own no more, those of the group that
+// carry the mark are signalled one by one.
+func (m members) signalGroup(signal syscall.Signal) {
+	if m.byID() {
+		_ = syscall.Kill(-m.leader.pid, signal)
+		return
+	}
+	for _, p := range m.living() {
+		if p.group == m.leader.pid {
 			p.signal(signal)
 		}
 	}
 }
 
-// killAll kills until no look finds anyone new. A process with a SIGKILL pending cannot fork any more, hence
+// signal signals the group at once, then each descendant outside of it.
+func (m members) signal(signal syscall.Signal) {
+	m.signalGroup(signal)
+	for _, p := range m.living() {
+		if p.group != m.leader.pid {
+			p.signal(signal)
+		}
+	}
+}
+
+// kill kills until no look finds anyone new. A process with a SIGKILL pending cannot fork any more, hence
 // nobody escapes.
-func killAll(group int, mark string) {
+func (m members) kill() {
 	killed := map[int]bool{}
 	for again := true; again; {
 		again = false
-		signalGroup(group, syscall.SIGKILL)
-		for _, p := range descendants(group, mark) {
+		m.signalGroup(syscall.SIGKILL)
+		for _, p := range m.living() {
 			if !killed[p.pid] {
 				killed[p.pid], again = true, true
 				p.signal(syscall.SIGKILL)

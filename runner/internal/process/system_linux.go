@@ -9,7 +9,10 @@ import (
 )
 
 // attributes gives a child its own process group and lets it die with the operator; see child.live for the latter.
-func attributes() *syscall.SysProcAttr {
+func attributes(independent bool) *syscall.SysProcAttr {
+	if independent {
+		return &syscall.SysProcAttr{Setpgid: true}
+	}
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 

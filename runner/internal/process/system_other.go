@@ -10,7 +10,7 @@ import (
 // This file lets the operator be built and tried on a developer's machine. There a child does not die with the
 // operator, and descendants that left the process group are not found.
 
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 func awaitEnd(cmd *exec.Cmd) (killed bool) {
 	_ = cmd.Wait()
@@ -25,6 +25,8 @@ type relative struct{ pid, group int }
 
 func (relative) still() bool { return false }
 
-func descendants(int, string) []relative { return nil }
+func readProcess(pid int) (relative, bool) { return relative{pid: pid, group: pid}, true }
+
+func (members) living() []relative { return nil }
 
 func leftovers(map[string]bool) []relative { return nil }

@@ -22,13 +22,17 @@ func (p relative) still() bool {
 	return ok && now.started == p.started
 }
 
-// descendants returns the living processes of the run that root leads: its group, those whose chain of parents
-// leads to root, and those that carry mark in the environment they were started with.
-func descendants(root int, mark string) []relative {
-	rest := livingSince(root)
-	belongs := map[int]bool{root: true}
+// living returns the living processes of the run: those whose chain of parents leads to the leader, its group, and those
+// that carry the mark in the environment they were started with.
+func (m members) living() []relative {
+	byID := m.byID()
+	rest := livingSince(m.leader.started)
+	belongs := map[int]bool{}
+	if byID {
+		belongs[m.leader.pid] = true
+	}
 	for _, p := range rest {
-		if p.group == root || hasMark(p.pid, mark) {
+		if byID && p.group == m.leader.pid || hasMark(p.pid, m.mark) {
 			belongs[p.pid] = true
 		}
 	}
@@ -82,12 +86,11 @@ func family(rest []relative, belongs map[int]bool) []relative {
 	}
 }
 
-// livingSince returns the processes that are not older than root, zombies left out.
-func livingSince(root int) []relative {
-	first, _ := readProcess(root)
+// livingSince returns the processes that were not started before then, zombies left out.
+func livingSince(then uint64) []relative {
 	var living []relative
 	for _, p := range processes() {
-		if !p.zombie && p.started >= first.started {
+		if !p.zombie && p.started >= then {
 			living = append(living, p)
 		}
 	}

@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,8 @@ const soon = time.Minute
 func TestKubeconfig(t *testing.T) {
 	s := newFakeStage(t, func(http.ResponseWriter, *http.Request) {})
 	first, second := s.open(t, owner("a", "x")), s.open(t, owner("b", "y"))
-	config := must(clientcmd.Load(must(first.Kubeconfig())))
+	text := must(first.Kubeconfig())
+	config := must(clientcmd.Load(text))
 
 	if got, want := config.CurrentContext, "a/proxy-server"; got != want {
 		t.Errorf("the context is %q, want %q", got, want)
@@ -44,6 +46,9 @@ func TestKubeconfig(t *testing.T) {
 	}
 	if n := len(through(t, first).BearerToken); n < 43 {
 		t.Errorf("the token has %d characters, want 256 bits' worth", n)
+	}
+	if !json.Valid(text) || len(text) > 1500 || strings.Contains(string(text), "preferences") {
+		t.Errorf("want it small and without blocks, since every module parses it in Python:\n%s", text)
 	}
 }
 

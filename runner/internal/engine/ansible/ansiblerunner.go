@@ -44,13 +44,17 @@ func (r runnerExecutor) ready(ctx context.Context, env environment) error {
 	return nil
 }
 
-func (r runnerExecutor) prepare(call invocation, dir *runDir, env environment) (process.Spec, error) {
+func (r runnerExecutor) prepare(call invocation, dir *runDir, env environment) (attempt, error) {
 	binary, err := r.cfg.LookPath(runnerProgram)
 	if err != nil {
-		return process.Spec{}, fmt.Errorf("%w (%w)", errNoRunner, err)
+		return nil, fmt.Errorf("%w (%w)", errNoRunner, err)
 	}
-	if err := r.writeFiles(call, dir); err != nil {
-		return process.Spec{}, fmt.Errorf("make the private data directory: %w", err)
+	err = call.useFiles(dir)
+	if err == nil {
+		err = r.writeFiles(call, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the private data directory: %w", err)
 	}
 	args := []string{"run", dir.path(), "--artifact-dir", dir.spool(), "--ident", runnerIdent, "--playbook", call.playbook}
 	if call.verbosity > 0 {
@@ -58,7 +62,8 @@ func (r runnerExecutor) prepare(call invocation, dir *runDir, env environment) (
 	}
 	r.completeEnvironment(env)
 	env[pipeVariable] = dir.spool("events")
-	return process.Spec{Path: binary, Args: args, Env: env.entries(), Dir: dir.project()}, nil
+	spec := process.Spec{Path: binary, Args: args, Env: env.entries(), Dir: dir.project(), Mark: dir.mark(), Stop: r.cfg.Stop}
+	return func(ctx context.Context, out sinks) (ended, error) { return r.run(ctx, spec, dir, out) }, nil
 }
 
 // runnerIdent is what ansible-runner calls the run; the real id is in our own artifacts.
@@ -124,7 +129,7 @@ func (r runnerExecutor) run(ctx context.Context, spec process.Spec, dir *runDir,
 	if err != nil {
 		return ended{}, err
 	}
-	end := ended{Exit: exit, program: runnerProgram, said: printed.String()}
+	end := ended{Exit: exit, program: runnerProgram, said: printed.String(), executor: Runner}
 	if exit.Signal == 0 {
 		end.look(dir, out.stderr)
 	}

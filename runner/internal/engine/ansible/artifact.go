@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
@@ -21,6 +22,7 @@ const (
 //	artifacts/<run>/stdout, stderr    what ansible-playbook printed, the middle of very long output left out
 //	artifacts/<run>/rc                its exit code
 //	artifacts/<run>/status            running, successful, failed, timeout, canceled
+//	artifacts/<run>/executor          what ran it: warm, direct or runner; behind that, why not what was asked for
 //	artifacts/<run>/job_events/       one file per event
 //	artifacts/latest                  link to the newest run
 //
@@ -35,7 +37,7 @@ type artifact struct {
 	events int
 }
 
-func (a *artifact) dir() string { return filepath.Join(a.store.root, a.resource, "artifacts") }
+func (a *artifact) dir() string { return filepath.Join(a.store.root, a.resource, artifactsName) }
 
 func (a *artifact) path(below ...string) string {
 	return filepath.Join(append([]string{a.dir(), a.id}, below...)...)
@@ -72,6 +74,13 @@ func (a *artifact) event(counter int, uuid string, line []byte) {
 	a.events++
 	name := fmt.Sprintf("%d-%s.json", counter, segment(uuid))
 	_ = os.WriteFile(a.path("job_events", name), line, 0o600)
+}
+
+// ran writes which way the run took.
+func (a *artifact) ran(by Executor, fallback string) {
+	if a != nil && by != "" {
+		a.write("executor", strings.TrimSpace(string(by)+" "+fallback))
+	}
 }
 
 // finish writes how the run ended. The artifacts may go when room is needed from now on.

@@ -19,7 +19,7 @@ func artifactLayout(t *testing.T, b *bench) {
 	job := newJob()
 	b.run(b.play("- {name: say it, debug: {msg: hi}}\n- {name: give up, fail: {msg: no}}"), job)
 
-	for name, want := range map[string]string{"rc": "2", "status": "failed"} {
+	for name, want := range map[string]string{"rc": "2", "status": "failed", "executor": string(b.executor)} {
 		if got := b.artifact(job, name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
@@ -28,12 +29,17 @@ type bench struct {
 	content   string // directory
 	executor  Executor
 	configure func(*Config)
+	pool      *warm.Pool // of the executor warm; made when it is needed
+	notices   notices
 }
+
+// executors are all there are.
+var executors = []Executor{Warm, Direct, Runner}
 
 // eachExecutor runs a test with each executor: what comes of a run does not depend on it.
 func eachExecutor(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
-	for _, executor := range []Executor{Direct, Runner} {
+	for _, executor := range executors {
 		t.Run(string(executor), func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t)
@@ -103,6 +109,9 @@ func (b *bench) playbook(text string) *Engine {
 func (b *bench) engine(content Content) *Engine {
 	b.t.Helper()
 	cfg := Config{Workspace: b.workspace, Main: content, Executor: b.executor}
+	if b.executor == Warm {
+		cfg.Zygotes = b.zygotes()
+	}
 	if b.configure != nil {
 		b.configure(&cfg)
 	}
@@ -169,7 +178,7 @@ func (b *bench) files() []string {
 			return err
 		}
 		relative, _ := filepath.Rel(b.workspace.Dir(), path)
-		if relative == "python" {
+		if relative == "python" || relative == "zygotes" {
 			return fs.SkipDir
 		}
 		info, err := entry.Info()

@@ -2,6 +2,7 @@ package ansible
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/apenella/go-ansible/v2/pkg/playbook"
@@ -17,8 +18,27 @@ type invocation struct {
 	verbosity   int
 }
 
+// useFiles puts the extra vars and the vault password into private files, which others do not see in the list of processes.
+func (i *invocation) useFiles(dir *runDir) error {
+	if err := dir.writeExtraVars(); err != nil {
+		return err
+	}
+	if !dir.hasVault() {
+		return nil
+	}
+	if err := dir.writeVaultPassword(); err != nil {
+		return err
+	}
+	// A file it is, since Ansible resolves the path it gets, which the path of an inherited descriptor need not survive.
+	i.extraArgs = append(slices.Clip(i.extraArgs), vaultOption+dir.vaultPassword())
+	return nil
+}
+
+// vaultOption names the file with the vault password.
+const vaultOption = "--vault-password-file="
+
 // command returns the program and its arguments.
-func (i invocation) command() (path string, args []string, err error) {
+func (i *invocation) command() (path string, args []string, err error) {
 	options := &playbook.AnsiblePlaybookOptions{Inventory: i.inventories[len(i.inventories)-1]}
 	if err := options.AddExtraVarsFile(i.extraVars); err != nil {
 		return "", nil, fmt.Errorf("add the extra vars to the command line: %w", err)

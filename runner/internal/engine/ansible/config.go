@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
@@ -22,8 +23,15 @@ type Config struct {
 	Main Content
 	// Finalizer runs in its place when a resource is deleted; the zero Content means Main.
 	Finalizer Content
+	// Facts are those that the play around a role gathers. Nil means all, or none where the environment variable
+	// ANSIBLE_GATHERING is "explicit".
+	Facts *Facts
 	// Executor is how ansible-playbook is run. Default [Direct].
 	Executor Executor
+	// Zygotes is the pool that [Warm] needs, see [Workspace.NewPool]; engines share it.
+	Zygotes *warm.Pool
+	// Preload are names of collections that zygotes import ahead, like kubernetes.core; see [Collections].
+	Preload []string
 	// Verbosity is the number of v's given to ansible-playbook, unless the resource's annotation says otherwise.
 	// Nil means 2.
 	Verbosity *int

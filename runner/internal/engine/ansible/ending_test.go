@@ -97,7 +97,7 @@ func killedPlay(t *testing.T, b *bench) {
 	}
 	got := <-done
 	if got.Outcome != engine.Transient || got.Reason != engine.ReasonKilled ||
-		got.Message != map[Executor]string{Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
+		got.Message != map[Executor]string{Warm: program, Direct: program, Runner: runnerProgram}[b.executor]+" was ended by signal 9 (killed)" {
 		t.Errorf("result is %+v", got)
 	}
 	noneLeft(t, job)
@@ -107,11 +107,12 @@ func killedPlay(t *testing.T, b *bench) {
 	}
 }
 
-// leader returns the process that the engine has started itself.
+// leader returns the process that the engine has started itself, or has had forked.
 func leader(t *testing.T, job engine.Job) int {
 	t.Helper()
-	for pid := range processesOf(job) {
-		if parentOf(t, pid) == os.Getpid() {
+	for pid, command := range processesOf(job) {
+		parent := parentOf(t, pid)
+		if parent == os.Getpid() || strings.Contains(command, "warm/start.py") && parentOf(t, parent) == os.Getpid() {
 			return pid
 		}
 	}

@@ -99,13 +99,13 @@ func (e *Engine) run(ctx context.Context, job engine.Job) (engine.Result, error)
 		return engine.Result{}, err
 	}
 	defer dir.close()
-	spec, err := e.prepare(job, content, dir)
+	start, err := e.prepare(job, content, dir)
 	if err != nil {
 		return engine.Result{}, err
 	}
 	e.tellIgnored(job)
 	keep := keepArtifacts(job.Annotations, e.cfg.MaxArtifacts)
-	return e.execute(ctx, job, content, dir, spec, e.cfg.Workspace.artifacts.begin(dir.resource, job.ID, keep))
+	return e.execute(ctx, job, content, dir, start, e.cfg.Workspace.artifacts.begin(dir.resource, job.ID, keep))
 }
 
 // deadline returns a context that also ends when the timeout is over; zero is none.
@@ -130,29 +130,32 @@ func (e *Engine) content(mode engine.Mode) Content {
 }
 
 // prepare makes the files that depend on the content, and what to run.
-func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (process.Spec, error) {
-	base := newEnvironment(e.cfg.Environ())
-	maps.Copy(base, job.Env)
+func (e *Engine) prepare(job engine.Job, content Content, dir *runDir) (attempt, error) {
+	base := e.baseEnvironment(job)
 	call := invocation{
 		playbook:  content.Playbook,
-		extraArgs: append(slices.Clip(e.extraArgs), dir.vaultArgs()...),
+		extraArgs: slices.Clip(e.extraArgs),
 		extraVars: dir.extraVars(),
 		verbosity: verbosity(job.Annotations, *e.cfg.Verbosity),
 	}
 	var err error
 	if call.inventories, err = inventories(base, dir); err != nil {
-		return process.Spec{}, err
+		return nil, err
 	}
 	if content.isRole() {
 		role, _, _ := content.role()
-		gatherFacts := base["ANSIBLE_GATHERING"] != "explicit"
-		if call.playbook, err = dir.writeRolePlay(role, gatherFacts); err != nil {
-			return process.Spec{}, err
+		if call.playbook, err = dir.writeRolePlay(role, e.facts(base)); err != nil {
+			return nil, err
 		}
 	}
-	spec, err := e.executor.prepare(call, dir, e.playEnvironment(job, base, content, dir))
-	spec.Mark, spec.Stop = runVariable+"="+job.ID, e.cfg.Stop
-	return spec, err
+	return e.executor.prepare(call, dir, e.playEnvironment(job, base, content, dir))
+}
+
+// baseEnvironment is what the operator and the job give a run.
+func (e *Engine) baseEnvironment(job engine.Job) environment {
+	base := newEnvironment(e.cfg.Environ())
+	maps.Copy(base, job.Env)
+	return base
 }
 
 // inventories returns those of the user, else one made for the run.
@@ -170,14 +173,14 @@ const maxStderr = 64 << 10
 
 // execute runs ansible-playbook and finds out what came of it.
 func (e *Engine) execute(
-	ctx context.Context, job engine.Job, content Content, dir *runDir, spec process.Spec, kept *artifact,
+	ctx context.Context, job engine.Job, content Content, dir *runDir, start attempt, kept *artifact,
 ) (engine.Result, error) {
 	hide := redactor(job.Redact)
 	record := &recorder{progress: job.Progress, artifact: kept, hide: hide}
 	out := sinks{stderr: process.NewCapture(maxStderr, maxStderr), events: &lineWriter{handle: record.line}}
 	var done func()
 	out.stdout, done = e.output(job, kept, hide)
-	end, err := e.executor.run(ctx, spec, dir, out)
+	end, err := start(ctx, out)
 	done()
 	if err != nil && ctx.Err() == nil {
 		kept.finish("failed", -1, hide.text(out.stderr.String()))
@@ -198,8 +201,10 @@ func (e *Engine) execute(
 	})
 	if err == nil {
 		result.Processes, result.MaxRSSBytes = 1, end.MaxRSS
+		result.Executor, result.Fallback, result.Modules = string(end.executor), end.fallback, end.modules
 	}
 	hide.result(&result)
+	kept.ran(end.executor, end.fallback)
 	kept.finish(artifactStatus(result.Outcome), artifactCode(result.Outcome, end.Code), hide.text(out.stderr.String()))
 	return result, nil
 }

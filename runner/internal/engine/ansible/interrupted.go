@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/privatedir"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
 )
 
 // clearInterrupted ends what runs have left that a former process of this workspace could not end, and removes their
 // private files. Whoever calls it holds the workspace's lock, so that the former process is gone.
 //
-// The runs are those with a note; their ids are random, so that no process of anyone else's carries one of their marks.
+// The runs are those with a note; their ids are random, so that no process of anyone else's carries one of their marks. What
+// they were forked from goes too.
 func (w *Workspace) clearInterrupted() error {
 	entries, err := os.ReadDir(w.runningDir())
 	if err != nil {
 		return err
 	}
-	marks := make([]string, len(entries))
-	for i, entry := range entries {
-		marks[i] = runVariable + "=" + entry.Name()
+	marks := w.zygoteMarks()
+	for _, entry := range entries {
+		marks = append(marks, runVariable+"="+entry.Name())
 	}
 	if err := (process.OS{}).EndLeftovers(marks); err != nil {
 		return err
@@ -51,18 +52,15 @@ func (w *Workspace) wipeInterrupted(note string) error {
 func (w *Workspace) endAbandoned() error {
 	w.abandoned.Lock()
 	defer w.abandoned.Unlock()
-	if w.alone || w.siblings == "" {
+	if w.alone {
 		return nil
 	}
-	paths, err := filepath.Glob(filepath.Join(w.siblings, sharedName+"*"))
+	paths, err := w.private.Siblings()
 	if err != nil {
-		return fmt.Errorf("look for what killed operators left in %s: %w", w.siblings, err)
+		return fmt.Errorf("look for what killed operators left: %w", err)
 	}
 	for _, path := range paths {
-		if path == w.dir {
-			continue
-		}
-		if err := clearAbandoned(path, path != filepath.Join(w.siblings, sharedName)); err != nil {
+		if err := clearAbandoned(path, w.private.Temporary(path)); err != nil {
 			return fmt.Errorf("clear what a killed operator left in %s: %w", path, err)
 		}
 	}
@@ -72,16 +70,17 @@ func (w *Workspace) endAbandoned() error {
 
 // clearAbandoned clears a workspace whose process is gone. One that is used, or of another user, or not one of ours, is
 // left alone.
-func clearAbandoned(dir string, temporary bool) error {
-	if !ownDir(dir) || !ownDir(filepath.Join(dir, "running")) {
+func clearAbandoned(path string, temporary bool) error {
+	if !privatedir.Own(filepath.Join(path, "running")) {
 		return nil
 	}
-	lock, err := holdLock(dir, 0)
-	if err != nil {
+	private, ok := privatedir.TakeOver(path)
+	if !ok {
 		return nil // its process lives, or never got far enough to run anything
 	}
-	defer func() { _ = lock.Close() }()
-	w := &Workspace{dir: dir}
+	defer func() { _ = private.Unlock() }()
+	w := &Workspace{dir: path, private: private}
+	var err error
 	if w.runner, err = os.OpenRoot(w.runnerDir()); err != nil {
 		return nil // nothing has run there
 	}
@@ -89,15 +88,5 @@ func clearAbandoned(dir string, temporary bool) error {
 	if err := w.clearInterrupted(); err != nil || !temporary {
 		return err
 	}
-	return os.RemoveAll(dir)
-}
-
-// ownDir reports whether a path is a directory, not a link to one, of this user.
-func ownDir(path string) bool {
-	info, err := os.Lstat(path)
-	if err != nil || !info.IsDir() {
-		return false
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(owner.Uid) == os.Geteuid()
+	return os.RemoveAll(path)
 }

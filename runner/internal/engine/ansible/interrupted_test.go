@@ -56,7 +56,7 @@ func crash(t *testing.T, w *Workspace, run string) (pid int) {
 		t.Fatal(err)
 	}
 	pid = orphan(t, run)
-	_ = w.lock.Close() // as the kernel does
+	_ = w.private.Unlock() // as the kernel does
 	return pid
 }
 

@@ -125,7 +125,7 @@ func TestFiveHundredRuns(t *testing.T) {
 
 // TestRealRunsLeaveNothing is the same with real plays, a few of each executor.
 func TestRealRunsLeaveNothing(t *testing.T) {
-	for _, executor := range []Executor{Direct, Runner} {
+	for _, executor := range executors {
 		t.Run(string(executor), func(t *testing.T) {
 			temp := t.TempDir()
 			t.Setenv("TMPDIR", temp)

@@ -244,7 +244,7 @@ func checkResult(t *testing.T, b *bench, got, want engine.Result, says, why stri
 		got.Failures[i].File = strings.TrimPrefix(got.Failures[i].File, b.content+"/")
 	}
 	ignore := cmp.Options{
-		cmpopts.IgnoreFields(engine.Result{}, "Message", "Started", "Finished", "Processes", "MaxRSSBytes"),
+		cmpopts.IgnoreFields(engine.Result{}, "Message", "Started", "Finished", "Processes", "MaxRSSBytes", "Executor", "Modules"),
 		cmpopts.IgnoreFields(engine.Failure{}, "Message"),
 		cmpopts.IgnoreFields(engine.Stats{}, "Completed"),
 	}
@@ -253,6 +253,9 @@ func checkResult(t *testing.T, b *bench, got, want engine.Result, says, why stri
 	}
 	if got.Message != says && (says == "" || !strings.Contains(got.Message, says)) {
 		t.Errorf("%s: message is\n%s\nwant\n%s", why, got.Message, says)
+	}
+	if asked := string(b.executor); asked != "" && got.Executor != asked {
+		t.Errorf("it was run by the executor %q, want %q", got.Executor, asked)
 	}
 	if got.MaxRSSBytes < 10<<20 || got.MaxRSSBytes > 1<<30 {
 		t.Errorf("the playbook took %d bytes of memory, which no Python does", got.MaxRSSBytes)

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 )
 
-// embedded are the callback plugin and the collection that come with the engine.
+// embedded are the callback plugin, the collection and the warm executor that come with the engine.
 //
-//go:embed python/callback python/collections
+//go:embed python/callback python/collections python/warm/start.py python/warm/chartbook_warm/*.py python/warm/chartbook_warm/adapters/*.py
 var embedded embed.FS
 
-// installPlugins writes the embedded Python files below dir, which gets python/callback and python/collections.
+// installPlugins writes the embedded Python files below dir, which gets python/callback, python/collections and
+// python/warm.
 func installPlugins(dir string) error {
 	err := fs.WalkDir(embedded, "python", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // runDir are the private files of one run, in the directory of its resource:
 //
-//	env/extravars      the run's variables
 //	env/kubeconfig     if the job has one
-//	env/vault-password if the job has one
+//	env/extravars      the run's variables, if the executor needs a file
+//	env/vault-password if the job has one and the executor needs a file
 //	inventory/hosts    if the user has no inventory
 //	project/           the working directory; for a role it holds the play around it
 //	tmp/               Ansible's temporary files
@@ -25,9 +25,11 @@ type runDir struct {
 	workspace     *Workspace
 	resource      string // relative to the runner directory
 	note          string // says where the files are, should the operator be killed
+	id            string // of the run
 	hasKubeconfig bool
-	abandoned     bool // the run was ended, or killed, and could not clean up
-	hasVault      bool
+	vars          []byte // extra vars as JSON
+	vault         []byte // vault password; nil for none
+	abandoned     bool   // the run was ended, or killed, and could not clean up
 }
 
 // What each run has, and what is wiped after it.
@@ -42,17 +44,18 @@ func (w *Workspace) openRun(job engine.Job) (*runDir, error) {
 		workspace:     w,
 		resource:      resourcePath(job.Owner),
 		note:          filepath.Join(w.runningDir(), segment(job.ID)),
+		id:            job.ID,
 		hasKubeconfig: job.Kubeconfig != nil,
-		hasVault:      job.VaultPassword != nil,
+		vault:         job.VaultPassword,
 	}
 	if err := w.endAbandoned(); err != nil {
 		return nil, err
 	}
-	vars, err := extraVars(job.Inputs)
-	if err != nil {
+	var err error
+	if d.vars, err = extraVars(job.Inputs); err != nil {
 		return nil, err
 	}
-	if err := d.fill(vars, job.Kubeconfig, job.VaultPassword); err != nil {
+	if err := d.fill(job.Kubeconfig); err != nil {
 		d.close()
 		return nil, fmt.Errorf("make the files of the run: %w", err)
 	}
@@ -71,7 +74,7 @@ func extraVars(inputs map[string]any) ([]byte, error) {
 	return vars, nil
 }
 
-func (d *runDir) fill(vars, kubeconfig, vaultPassword []byte) error {
+func (d *runDir) fill(kubeconfig []byte) error {
 	if err := os.WriteFile(d.note, []byte(d.resource), 0o600); err != nil {
 		return err
 	}
@@ -88,16 +91,23 @@ func (d *runDir) fill(vars, kubeconfig, vaultPassword []byte) error {
 		return err
 	}
 	if d.hasKubeconfig {
-		if err := os.WriteFile(d.kubeconfig(), kubeconfig, 0o600); err != nil {
-			return err
-		}
+		return os.WriteFile(d.kubeconfig(), kubeconfig, 0o600)
 	}
-	if d.hasVault {
-		if err := os.WriteFile(d.vaultPassword(), vaultPassword, 0o600); err != nil {
-			return err
-		}
+	return nil
+}
+
+func (d *runDir) writeExtraVars() error {
+	if err := os.WriteFile(d.extraVars(), d.vars, 0o600); err != nil {
+		return fmt.Errorf("write the extra vars: %w", err)
 	}
-	return os.WriteFile(d.extraVars(), vars, 0o600)
+	return nil
+}
+
+func (d *runDir) writeVaultPassword() error {
+	if err := os.WriteFile(d.vaultPassword(), d.vault, 0o600); err != nil {
+		return fmt.Errorf("write the vault password: %w", err)
+	}
+	return nil
 }
 
 // writeInventory writes the inventory and returns its path.
@@ -108,25 +118,6 @@ func (d *runDir) writeInventory(text string) (string, error) {
 	return d.path("inventory"), nil
 }
 
-// writeRolePlay writes a playbook that runs one role and returns its path.
-func (d *runDir) writeRolePlay(role string, gatherFacts bool) (string, error) {
-	type play struct {
-		Hosts       string   `json:"hosts"`
-		GatherFacts bool     `json:"gather_facts"`
-		Roles       []string `json:"roles"`
-	}
-	// JSON is YAML whose strings need no thought about quoting.
-	text, err := json.Marshal([]play{{Hosts: "localhost", GatherFacts: gatherFacts, Roles: []string{role}}})
-	path := d.path("project", "playbook.yaml")
-	if err == nil {
-		err = os.WriteFile(path, text, 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("write the play around role %s: %w", role, err)
-	}
-	return path, nil
-}
-
 func (d *runDir) path(below ...string) string {
 	return filepath.Join(append([]string{d.workspace.runnerDir(), d.resource}, below...)...)
 }
@@ -134,17 +125,12 @@ func (d *runDir) path(below ...string) string {
 func (d *runDir) extraVars() string     { return d.path("env", "extravars") }
 func (d *runDir) kubeconfig() string    { return d.path("env", "kubeconfig") }
 func (d *runDir) vaultPassword() string { return d.path("env", "vault-password") }
+func (d *runDir) project() string       { return d.path("project") }
+func (d *runDir) temp() string          { return d.path("tmp") }
+func (d *runDir) hasVault() bool        { return d.vault != nil }
 
-// vaultArgs tell ansible-playbook of the vault password. A file it is, since Ansible resolves the path it gets, which
-// the path of an inherited descriptor does not survive.
-func (d *runDir) vaultArgs() []string {
-	if !d.hasVault {
-		return nil
-	}
-	return []string{"--vault-password-file=" + d.vaultPassword()}
-}
-func (d *runDir) project() string { return d.path("project") }
-func (d *runDir) temp() string    { return d.path("tmp") }
+// mark is what the run's processes are found by.
+func (d *runDir) mark() string { return runVariable + "=" + d.id }
 
 // close removes the files.
 func (d *runDir) close() {
@@ -157,17 +143,21 @@ func (d *runDir) close() {
 // wipe removes the private parts of a resource's directory. A task may have taken rights off its own directories;
 // they are given back and the removal tried once more.
 func (w *Workspace) wipe(resource string) {
+	dir, err := w.runner.OpenRoot(resource)
+	if err != nil {
+		return // there is nothing of it
+	}
+	defer func() { _ = dir.Close() }()
 	for _, part := range wipedParts {
-		path := filepath.Join(resource, part)
-		if w.runner.RemoveAll(path) == nil {
+		if dir.RemoveAll(part) == nil {
 			continue
 		}
-		_ = fs.WalkDir(w.runner.FS(), filepath.ToSlash(path), func(path string, entry fs.DirEntry, _ error) error {
+		_ = fs.WalkDir(dir.FS(), part, func(path string, entry fs.DirEntry, _ error) error {
 			if entry != nil && entry.IsDir() {
-				_ = w.runner.Chmod(path, 0o700)
+				_ = dir.Chmod(path, 0o700)
 			}
 			return nil
 		})
-		_ = w.runner.RemoveAll(path)
+		_ = dir.RemoveAll(part)
 	}
 }

@@ -20,7 +20,7 @@ func findArtifacts(root string) ([]*artifact, error) {
 		if err != nil {
 			return err
 		}
-		if !entry.IsDir() || filepath.Base(filepath.Dir(path)) != "artifacts" {
+		if !entry.IsDir() || filepath.Base(filepath.Dir(path)) != artifactsName {
 			return nil
 		}
 		info, isRun := runStatus(path)

@@ -92,6 +92,9 @@ func TestVaultPasswordIsPrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.close()
+	if err := dir.writeVaultPassword(); err != nil {
+		t.Fatal(err)
+	}
 	info, err := os.Stat(dir.vaultPassword())
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file's mode is %v, %v", info.Mode(), err)

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/privatedir"
 )
 
 // Workspace is the private directory of all Ansible engines of a process. It holds
 //
 //	runner/<group>/<version>/<kind>/<namespace>/<name>/   what runs of one resource need, and their artifacts
 //	running/<run>     where to find the files of a run that has not ended
+//	zygotes/          what warm runs are forked from
 //	python/           the engine's plugins
 //	async/            states of async jobs, where the home directory cannot hold them
 //	tmp/              TMPDIR of all runs; emptied when the workspace is opened and closed
@@ -28,12 +29,11 @@ import (
 // kept; see also [Workspace.endAbandoned].
 type Workspace struct {
 	dir       string
-	siblings  string // where other workspaces may be; empty if the place was chosen for this one
-	temporary bool   // made for this process alone
-	lock      *os.File
+	private   *privatedir.Dir
 	runner    *os.Root // where the files of runs are
 	artifacts *artifactStore
 	versions  versions
+	zygotes   string // what is in the mark of all zygotes
 
 	mu       sync.Mutex // guards the making and removing of directories that resources share
 	littered bool       // killed modules may have left something; guarded by mu
@@ -42,98 +42,32 @@ type Workspace struct {
 	alone     bool       // what killed operators left beside it has been ended
 }
 
-// sharedName is the name of the workspace in the directory for temporary files. Those that had to evade are called
-// sharedName-*.
-const sharedName = "ansible-operator"
+// SharedName is the name of the workspace in the directory for temporary files. Those that had to evade are called
+// SharedName-*.
+const SharedName = "ansible-operator"
+
+// Names of directories on the way to artifacts.
+const (
+	runnerName    = "runner"
+	artifactsName = "artifacts"
+)
 
 // DefaultArtifactBytes is a good budget for the artifacts of all runs.
 const DefaultArtifactBytes = 256 << 20
-
-// errBusy says that another process uses a directory.
-var errBusy = errors.New("another process uses it")
 
 // OpenWorkspace opens the workspace in dir, which is made if need be. At most artifactBytes of disk are used for
 // artifacts; zero keeps none. With an empty dir it is "ansible-operator" in the directory for temporary files, or,
 // where that belongs to someone else, a new directory that goes away with Close.
 func OpenWorkspace(dir string, artifactBytes int64) (*Workspace, error) {
-	w, err := takeWorkspace(dir)
+	private, err := privatedir.Take(dir, SharedName)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open the workspace: %w", err)
 	}
+	w := &Workspace{dir: private.Path(), private: private}
 	if err := w.prepare(artifactBytes); err != nil {
 		return nil, errors.Join(fmt.Errorf("open workspace %s: %w", w.dir, err), w.Close())
 	}
 	return w, nil
-}
-
-func takeWorkspace(dir string) (*Workspace, error) {
-	if dir != "" {
-		path, err := filepath.Abs(dir)
-		w := &Workspace{dir: path}
-		if err == nil {
-			err = w.take()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("open workspace %s: %w", dir, err)
-		}
-		return w, nil
-	}
-	temp, err := tempDir()
-	if err != nil {
-		return nil, err
-	}
-	w := &Workspace{dir: filepath.Join(temp, sharedName), siblings: temp}
-	if w.take() == nil {
-		return w, nil
-	}
-	w.temporary = true
-	if w.dir, err = os.MkdirTemp(temp, sharedName+"-"); err == nil {
-		err = w.take()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("make a private directory in %s: %w; set TMPDIR to a directory that this user can write to", temp, err)
-	}
-	return w, nil
-}
-
-// tempDir returns the absolute path of the directory for temporary files, which is made if need be.
-func tempDir() (string, error) {
-	dir, err := filepath.Abs(os.TempDir())
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err != nil {
-		return "", fmt.Errorf("open the directory for temporary files, which the environment variable TMPDIR names: %w", err)
-	}
-	return dir, nil
-}
-
-// take makes the directory private to this process.
-func (w *Workspace) take() error {
-	if err := os.MkdirAll(w.dir, 0o700); err != nil {
-		return err
-	}
-	if !ownDir(w.dir) {
-		return errors.New("it is not a directory of this user")
-	}
-	err := os.Chmod(w.dir, 0o700) //nolint:gosec // a directory needs the x
-	if err == nil {
-		w.lock, err = holdLock(w.dir, os.O_CREATE)
-	}
-	return err
-}
-
-// holdLock takes the lock of a workspace. The kernel gives it back when the process ends, however that happens.
-func holdLock(dir string, flags int) (*os.File, error) {
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), flags|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = lock.Close()
-		return nil, errBusy
-	}
-	return lock, nil
 }
 
 func (w *Workspace) prepare(artifactBytes int64) error {
@@ -150,6 +84,9 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 	if err := w.clearInterrupted(); err != nil {
 		return err
 	}
+	if err := w.makeZygotesDir(); err != nil {
+		return err
+	}
 	if err := installPlugins(w.dir); err != nil {
 		return err
 	}
@@ -160,14 +97,11 @@ func (w *Workspace) prepare(artifactBytes int64) error {
 // Close gives the workspace up. No run may be under way.
 func (w *Workspace) Close() error {
 	removeTree(w.tempDir())
-	err := w.lock.Close()
+	var err error
 	if w.runner != nil {
-		err = errors.Join(err, w.runner.Close())
+		err = w.runner.Close()
 	}
-	if w.temporary {
-		err = errors.Join(err, os.RemoveAll(w.dir))
-	}
-	if err != nil {
+	if err = errors.Join(err, w.private.Release()); err != nil {
 		return fmt.Errorf("close workspace %s: %w", w.dir, err)
 	}
 	return nil
@@ -231,7 +165,7 @@ func (w *Workspace) Forget(owner engine.Owner) {
 	w.artifacts.forget(resourcePath(owner))
 }
 
-func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, "runner") }
+func (w *Workspace) runnerDir() string      { return filepath.Join(w.dir, runnerName) }
 func (w *Workspace) runningDir() string     { return filepath.Join(w.dir, "running") }
 func (w *Workspace) asyncDir() string       { return filepath.Join(w.dir, "async") }
 func (w *Workspace) tempDir() string        { return filepath.Join(w.dir, "tmp") }
@@ -247,6 +181,11 @@ func (w *Workspace) prune(resource string) {
 			return // not empty
 		}
 	}
+}
+
+// ArtifactPath is where the artifacts of a run are, relative to the workspace.
+func ArtifactPath(owner engine.Owner, run string) string {
+	return filepath.Join(runnerName, resourcePath(owner), artifactsName, segment(run))
 }
 
 // resourcePath is where the files of a resource are, relative to the runner directory.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
+	"github.com/chartbook-operator/chartbook/runner/internal/privatedir"
 )
 
 func TestResourcePath(t *testing.T) {
@@ -64,7 +65,7 @@ func TestWorkspaceBelongsToOneProcess(t *testing.T) {
 	if want := filepath.Join(os.TempDir(), "ansible-operator"); first.Dir() != want {
 		t.Errorf("the first one is %s, want %s", first.Dir(), want)
 	}
-	if _, err := OpenWorkspace(first.Dir(), 0); !errors.Is(err, errBusy) {
+	if _, err := OpenWorkspace(first.Dir(), 0); !errors.Is(err, privatedir.ErrBusy) {
 		t.Errorf("a second one in the same place: %v", err)
 	}
 	second := openTestWorkspace(t, "", 0)
@@ -119,7 +120,7 @@ func TestWorkspaceAfterACrash(t *testing.T) {
 	if err := os.Mkdir(run.path("tmp", "closed"), 0o500); err != nil { // a task may do so
 		t.Fatal(err)
 	}
-	_ = w.lock.Close() // as the kernel does for a process that was killed
+	_ = w.private.Unlock() // as the kernel does for a process that was killed
 
 	w = openTestWorkspace(t, dir, DefaultArtifactBytes)
 	defer func() { _ = w.Close() }()

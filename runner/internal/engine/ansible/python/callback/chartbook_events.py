@@ -1,8 +1,9 @@
 """Tells Chartbook what happens in a play: one JSON object per line, written to an inherited descriptor or a named pipe.
 
 The plugin loads by itself when its folder is on the callback path, beside whatever callbacks the user has chosen, and
-does nothing when neither is named. The pipe is for ansible-runner, which closes all descriptors that it inherits. It never writes a task's arguments, and of results only the few fields in
-_RESULT_FIELDS; what no_log hides stays hidden. No fault of its own may disturb a run.
+does nothing when neither is named. The pipe is for ansible-runner, which closes all descriptors that it inherits. It
+never writes a task's arguments, and of results only the few fields in _RESULT_FIELDS; what no_log hides stays hidden. No
+fault of its own may disturb a run.
 
 The form of a line is that of ansible-runner's event files, so that tools that read those go on working.
 """

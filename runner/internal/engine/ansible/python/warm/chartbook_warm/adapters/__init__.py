@@ -1,0 +1,1 @@
+"""What differs between versions of ansible-core, one class per family of versions."""

@@ -1,0 +1,2 @@
+// Package privatedir takes a directory that nobody else can read for one process alone.
+package privatedir
