@@ -3,7 +3,6 @@ package helm
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
@@ -116,7 +115,7 @@ var (
 	listing = regexp.MustCompile(`\d+ errors? occurred:\s*\* `)
 	items   = regexp.MustCompile(`\s*\n\s*\* `)
 	blanks  = regexp.MustCompile(`[ \t]*\n\s*`)
-	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.){` + strconv.Itoa(maxQuote) + `,}"`)
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
 // clean returns a text that is fit for status, events and logs: without secrets, of bounded length, and with the
@@ -127,6 +126,9 @@ func (r *redactor) clean(text string) string {
 	text = items.ReplaceAllString(text, "; ")
 	text = blanks.ReplaceAllString(strings.TrimSpace(text), "\n")
 	text = quoted.ReplaceAllStringFunc(text, func(s string) string {
+		if len(s) < maxQuote+len(`""`) {
+			return s
+		}
 		return strings.ToValidUTF8(s[:maxQuote], "") + `..."`
 	})
 	if len(text) > maxMessage {

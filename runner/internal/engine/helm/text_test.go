@@ -38,6 +38,7 @@ func TestCleanIsReadableAndBounded(t *testing.T) {
 		{"a list of one error is that error", "failed: " + one, "failed: first"},
 		{"a list of errors stands in one line", "failed: " + two, "failed: first; second"},
 		{"a quoted template is cut", `cannot parse "` + strings.Repeat("x", 500) + `" here`, `cannot parse "` + strings.Repeat("x", maxQuote-1) + `..." here`},
+		{"what stands between two quotations is not", `"a" ` + strings.Repeat("x", 500) + ` "b"`, `"a" ` + strings.Repeat("x", 500) + ` "b"`},
 		{"lines that say something stay", "a\n  b\n\n", "a\nb"},
 		{"a long text is cut", strings.Repeat("y", maxMessage+10), strings.Repeat("y", maxMessage) + "..."},
 		{"what is no text becomes one", "a\xffb", "a\uFFFDb"},
