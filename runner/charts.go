@@ -18,6 +18,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
 	"github.com/chartbook-operator/chartbook/runner/internal/ocichart"
+	"github.com/chartbook-operator/chartbook/runner/internal/privatedir"
 	"github.com/chartbook-operator/chartbook/runner/internal/status"
 	"github.com/chartbook-operator/chartbook/runner/watches"
 )
@@ -73,7 +74,11 @@ func (e *engines) helm(w watches.Watch) (*helm.Engine, error) {
 		config.Namespace = func(owner engine.Owner) (string, error) { return releaseNamespace(w.ReleaseNamespace, owner) }
 	}
 	if w.InRegistry() {
-		chart, err := ocichart.New(w.Chart, e.options.chartCache(), e.pullSecret(w.ChartPullSecret))
+		cache, err := e.options.chartCache()
+		if err != nil {
+			return nil, err
+		}
+		chart, err := ocichart.New(w.Chart, cache, e.pullSecret(w.ChartPullSecret))
 		if err != nil {
 			return nil, err
 		}
@@ -100,12 +105,19 @@ func releaseNamespace(t watches.Template, owner engine.Owner) (string, error) {
 	return namespace, nil
 }
 
-// chartCache is where charts of registries are kept.
-func (o Options) chartCache() string {
+// chartCache is where charts of registries are kept. The default must be this user's: a chart is checked once.
+func (o Options) chartCache() (string, error) {
 	if o.ChartCache != "" {
-		return o.ChartCache
+		return o.ChartCache, nil
 	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("chartbook-charts-%d", os.Getuid()))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("chartbook-charts-%d", os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make the directory for charts of registries: %w", err)
+	}
+	if !privatedir.Own(dir) {
+		return "", fmt.Errorf("charts of registries cannot be kept in %s, which is somebody else's; choose a directory by --chart-cache", dir)
+	}
+	return dir, nil
 }
 
 // pullSecret returns what reads the credentials for a registry; nil for a registry that wants none.
