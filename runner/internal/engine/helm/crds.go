@@ -151,7 +151,10 @@ func (r *run) writeDefinitions(wanted kube.ResourceList, lives []*unstructured.U
 		return err
 	}
 	meta.MaybeResetRESTMapper(r.getter.mapper)
-	return r.useCapabilities()
+	if err := r.useCapabilities(); err != nil {
+		return err
+	}
+	return r.digestInputs() // the templates see the new kinds
 }
 
 // writeDefinition says in words what it did to a definition; nothing if it is as it should be.

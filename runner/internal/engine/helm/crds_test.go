@@ -73,6 +73,21 @@ func (c *bitChart) field(version, name, field string) any {
 	return value
 }
 
+// Templates may ask for the kinds that the chart itself brings along.
+func TestCapabilitiesAreThoseAfterTheDefinitions(t *testing.T) {
+	w := newWorld(t)
+	c := newBitChart(w, []string{"v1"}, "size")
+	writeFile(t, c.dir+"/templates/asks.yaml", "{{ if .Capabilities.APIVersions.Has \""+c.group+"/v1\" }}{apiVersion: v1, kind: ConfigMap, metadata: {name: it-is-there}}{{ end }}")
+	e, job := w.engine(c.dir), w.job("one", nil)
+	w.did(e, job, engine.ActionInstall)
+	if !w.exists(configMaps, w.namespace, "it-is-there") {
+		t.Error("the template did not see the kind")
+	}
+	if result := w.did(e, job, engine.ActionNone); result.APIRequests != 0 {
+		t.Errorf("an idle pass takes %d requests", result.APIRequests)
+	}
+}
+
 // A chart that comes to need a new field of its kind gets it, if that is what the watch asks for.
 func TestReplacedDefinitionsLetNewFieldsLive(t *testing.T) {
 	w := newWorld(t)

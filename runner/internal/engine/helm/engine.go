@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
@@ -109,18 +110,24 @@ func (r *run) prepare() *engine.Result {
 	if err != nil {
 		return refuse(engine.ReasonInvalidValues, err.Error())
 	}
-	values = append(values, r.generation()...) // another one is another release
-	if !content.uses.with(values).capabilities() {
-		r.digest = inputsDigest(content, values, nil)
-		return nil
-	}
-	caps, err := r.e.cfg.Capabilities.get(r.ctx, r.getter)
-	if err != nil {
+	r.values = append(values, r.generation()...) // another one is another release
+	if err := r.digestInputs(); err != nil {
 		result := r.apiFailed("ask for the cluster's capabilities", err)
 		return &result
 	}
-	r.digest = inputsDigest(content, values, caps)
 	return nil
+}
+
+// digestInputs works out the digest of the inputs, with the capabilities that the cluster has now.
+func (r *run) digestInputs() (err error) {
+	var caps *chartutil.Capabilities
+	if r.content.uses.with(r.values).capabilities() {
+		caps, err = r.e.cfg.Capabilities.get(r.ctx, r.getter)
+	}
+	if err == nil {
+		r.digest = inputsDigest(r.content, r.values, caps)
+	}
+	return err
 }
 
 // maxMoves bounds how often the release is looked at in one run: unlock, compare and what follows.

@@ -96,11 +96,19 @@ func (w *world) publicChart(path string, c *chart.Chart, values map[string]any) 
 	w.t.Helper()
 	e := w.engine(path)
 	job := w.job("it", values)
+	events := listen(&job)
+	w.t.Cleanup(func() {
+		for _, event := range events() {
+			if w.t.Failed() {
+				w.t.Logf("%s %s %s", event.Kind, event.Task, event.Message)
+			}
+		}
+	})
 	w.sameAsHelm(e, job, path)
 	installed := w.did(e, job, engine.ActionInstall)
-	for range 3 {
+	for i := range 3 {
 		if result := w.did(e, job, engine.ActionNone); result.APIRequests != 0 {
-			w.t.Errorf("an idle pass takes %d requests", result.APIRequests)
+			w.t.Errorf("idle pass %d takes %d requests", i+1, result.APIRequests)
 		}
 	}
 	settled := w.did(w.engine(path), verified(job), engine.ActionNone)

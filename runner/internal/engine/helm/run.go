@@ -32,6 +32,7 @@ type run struct {
 	cancel    func() // ends the run
 
 	content *content
+	values  []byte // the inputs, as the digest has them
 	digest  digest
 	store   *store
 	client  *client
