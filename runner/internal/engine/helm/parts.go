@@ -60,7 +60,7 @@ func (s *store) newPart(digest string, number int, data []byte) *corev1.Secret {
 	secret := &corev1.Secret{Type: partType, Data: map[string][]byte{partKey: data, partNumber: []byte(strconv.Itoa(number))}}
 	secret.Name = fmt.Sprintf("chartbook.release.%s.%s.%d", s.name, digest, number)
 	secret.Labels = map[string]string{partsLabel: digest, releaseLabel: s.name}
-	if s.owner.Namespace == "" || s.owner.Namespace == s.namespace {
+	if s.owner.UID != "" && (s.owner.Namespace == "" || s.owner.Namespace == s.namespace) {
 		ref := reference(s.owner)
 		ref.Controller = nil
 		secret.OwnerReferences = []metav1.OwnerReference{ref}

@@ -66,7 +66,11 @@ func (s ownedSecrets) prepare(secret *corev1.Secret) error {
 		}
 	}
 	s.holding.mark(secret)
-	if s.owner.Namespace == "" || s.owner.Namespace == s.namespace {
+	switch {
+	case s.owner.UID == "": // not in the cluster
+		secret.OwnerReferences = others
+		return nil
+	case s.owner.Namespace == "" || s.owner.Namespace == s.namespace:
 		secret.OwnerReferences = withOwner(others, s.owner)
 		return nil
 	}
