@@ -15,7 +15,7 @@ func TestValuesOfAChart(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t)
 	o := setup(t, testkit.Cluster(t), map[string]string{
-		"watches.yaml":     "- {group: " + gvk.Group + ", version: v1, kind: Thing, chart: DIR/chart, overrideValues: {enabled: $CHARTBOOK_TEST_NOT_SET, off: false, text: \"false\"}}\n",
+		"watches.yaml":     "- {group: " + gvk.Group + ", version: v1, kind: Thing, chart: DIR/chart, overrideValues: {enabled: $CHARTBOOK_TEST_NOT_SET, switch: false, text: \"false\"}}\n",
 		"chart/Chart.yaml": "apiVersion: v2\nname: thing\nversion: 0.1.0\n",
 		"chart/values.yaml": `
 id: 1
@@ -23,7 +23,7 @@ image: {repository: nginx, tag: latest}
 list: [a, b]
 gone: {default: there}
 kept: {default: there}
-off: true
+switch: true
 `,
 		"chart/templates/config.yaml": `
 apiVersion: v1
@@ -37,7 +37,7 @@ data:
   list: "{{ .Values.list | join "," }}"
   gone: "{{ hasKey .Values "gone" }}"
   kept: "{{ .Values.kept.default }}"
-  off: "{{ if .Values.off }}on{{ else }}off{{ end }}"
+  switch: "{{ if .Values.switch }}on{{ else }}off{{ end }}"
   text: "{{ if .Values.text }}true{{ else }}false{{ end }}"
   enabled: "{{ .Values.enabled }}"
 `,
@@ -53,7 +53,7 @@ data:
 	data, _, _ := unstructured.NestedStringMap(live.Object, "data")
 	want := map[string]string{
 		"id": "12345678", "long": "9007199254740993", "sum": "12345679", "image": "nginx:1", "list": "c", "gone": "false",
-		"kept": "there", "off": "off", "text": "true", "enabled": "",
+		"kept": "there", "switch": "off", "text": "true", "enabled": "",
 	}
 	if diff := cmp.Diff(want, data); diff != "" {
 		t.Errorf("what the chart makes of it (-want +got):\n%s", diff)

@@ -2,6 +2,7 @@ package runner_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -154,7 +155,7 @@ func TestChartOfAClusterScopedKind(t *testing.T) {
 	if refs := child.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != thing.GetUID() {
 		t.Errorf("the child has owners %v", refs)
 	}
-	o.edit(child, set("by hand", "data", "message"))
+	o.untilNoticed("thing", func(n int) { o.edit(child, set(fmt.Sprint("by hand ", n), "data", "message")) })
 	o.eventually(configMaps, "thing", message("everywhere"))
 	o.delete(thing)
 	o.gone(configMaps, "thing")

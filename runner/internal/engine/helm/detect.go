@@ -20,7 +20,7 @@ const (
 // detect notes what differs in an object, unless the API server would write the wanted values in another way.
 func (r *run) detect(out *report, helper *resource.Helper, info *resource.Info, live *unstructured.Unstructured, patch drift.Patch) error {
 	after, err := helper.DryRun(true).Patch(info.Namespace, info.Name, patch.Type, patch.Data, nil)
-	if now := object(&resource.Info{Object: after}); err == nil && now != nil && equalButForTimes(now, live) {
+	if now := object(&resource.Info{Object: after}); err == nil && now != nil && sameContent(now, live) {
 		r.e.wasInVain(vainKey{owner: r.job.Owner.UID, child: childOf(info)}, patch.Signature)
 		return nil
 	}
@@ -28,13 +28,14 @@ func (r *run) detect(out *report, helper *resource.Helper, info *resource.Info, 
 	return nil //nolint:nilerr // it differs, whether or not it could be put back
 }
 
-// equalButForTimes compares two states of an object, but for what every write changes.
-func equalButForTimes(a, b *unstructured.Unstructured) bool {
+// sameContent compares two states of an object, but for what every write changes and what controllers write.
+func sameContent(a, b *unstructured.Unstructured) bool {
 	strip := func(o *unstructured.Unstructured) map[string]any {
 		o = o.DeepCopy()
 		o.SetManagedFields(nil)
 		o.SetResourceVersion("")
 		o.SetGeneration(0)
+		delete(o.Object, "status")
 		return o.Object
 	}
 	return equality.Semantic.DeepEqual(strip(a), strip(b))

@@ -2,6 +2,7 @@ package helm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -68,17 +69,19 @@ func (r *Records) Start(ctx context.Context) error {
 }
 
 func (r *Records) follow(ctx context.Context, namespace string) {
-	_, controller := cache.NewInformerWithOptions(cache.InformerOptions{
-		ListerWatcher: r.listWatch(namespace),
-		ObjectType:    &metav1.PartialObjectMetadata{},
-		Transform:     slimRecord,
-		Handler: cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(obj any) { r.changed(obj, false) },
-			UpdateFunc: func(_, obj any) { r.changed(obj, false) },
-			DeleteFunc: func(obj any) { r.changed(obj, true) },
-		},
+	informer := cache.NewSharedIndexInformer(r.listWatch(namespace), &metav1.PartialObjectMetadata{}, 0, cache.Indexers{})
+	_, errHandler := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { r.changed(obj, false) },
+		UpdateFunc: func(_, obj any) { r.changed(obj, false) },
+		DeleteFunc: func(obj any) { r.changed(obj, true) },
 	})
-	controller.RunWithContext(ctx)
+	err := errors.Join(errHandler, informer.SetTransform(slimRecord),
+		informer.SetWatchErrorHandler(func(*cache.Reflector, error) {})) // see follows
+	if err != nil {
+		r.log.Error(err, "Cannot watch the records of releases; each run looks at them instead", "namespace", namespace)
+		return
+	}
+	informer.RunWithContext(ctx)
 }
 
 // listWatch lists and watches records. Whether that is possible at the moment is noted.

@@ -201,7 +201,7 @@ func (r *run) putBack(out *report, helper *resource.Helper, info *resource.Info,
 	}
 	now := object(&resource.Info{Object: after})
 	r.seen[childOf(info)] = now
-	if now != nil && now.GetResourceVersion() == live.GetResourceVersion() {
+	if now != nil && sameContent(now, live) {
 		r.e.wasInVain(key, patch.Signature)
 		return nil
 	}
