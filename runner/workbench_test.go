@@ -147,17 +147,18 @@ func TestChartOfAClusterScopedKind(t *testing.T) {
 	}
 	o := setup(t, testkit.Cluster(t), files)
 	o.start()
-	thing := testkit.Object(gvk, "", "thing", map[string]any{"message": "everywhere"})
+	name := o.namespace // nobody else's, among what has no namespace
+	thing := testkit.Object(gvk, "", name, map[string]any{"message": "everywhere"})
 	if err := o.client.Create(t.Context(), thing); err != nil {
 		t.Fatal(err)
 	}
-	child := o.eventually(configMaps, "thing", message("everywhere"))
+	child := o.eventually(configMaps, name, message("everywhere"))
 	if refs := child.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != thing.GetUID() {
 		t.Errorf("the child has owners %v", refs)
 	}
-	o.untilNoticed("thing", func(n int) { o.edit(child, set(fmt.Sprint("by hand ", n), "data", "message")) })
-	o.eventually(configMaps, "thing", message("everywhere"))
+	o.untilNoticed(name, func(n int) { o.edit(child, set(fmt.Sprint("by hand ", n), "data", "message")) })
+	o.eventually(configMaps, name, message("everywhere"))
 	o.delete(thing)
-	o.gone(configMaps, "thing")
-	o.wantRevisions("thing", 0)
+	o.gone(configMaps, name)
+	o.wantRevisions(name, 0)
 }
