@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/watch"
 )
 
@@ -43,23 +44,27 @@ func resource(of schema.GroupVersionResource, name string) *unstructured.Unstruc
 	}}
 }
 
-// awaitSuccessful returns when so many resources have been Successful. One that failed is an error.
-func awaitSuccessful(ctx context.Context, changes watch.Interface, count int) error {
-	good := map[string]bool{}
-	for len(good) < count {
+// awaitSuccessful returns when the resources with these names have been Successful. One that failed is an error. Changes of
+// other resources, which a watch tells of too, do not matter.
+func awaitSuccessful(ctx context.Context, changes watch.Interface, names ...string) error {
+	awaited := sets.New(names...)
+	for awaited.Len() > 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for resources to be Successful, %d of %d are: %w", len(good), count, ctx.Err())
+			return fmt.Errorf("wait for resources to be Successful, %d of %d are: %w", len(names)-awaited.Len(), len(names), ctx.Err())
 		case event, open := <-changes.ResultChan():
 			obj, ok := event.Object.(*unstructured.Unstructured)
 			if !open || !ok {
 				return errors.New("the watch on the bench's resources has ended")
 			}
+			if !awaited.Has(obj.GetName()) {
+				continue
+			}
 			if message, failed := condition(obj, "Failure"); failed {
 				return fmt.Errorf("the run of %s %s failed: %s", obj.GetKind(), obj.GetName(), message)
 			}
 			if _, successful := condition(obj, "Successful"); successful {
-				good[obj.GetName()] = true
+				awaited.Delete(obj.GetName())
 			}
 		}
 	}

@@ -117,9 +117,11 @@ func (o *operator) serve(ctx context.Context, of schema.GroupVersionResource, co
 	defer changes.Stop()
 	begun := time.Now()
 	var group errgroup.Group
-	for range count {
+	names := make([]string, count)
+	for i := range names {
 		o.created++
-		obj := resource(of, o.executor+"-"+strconv.Itoa(o.created))
+		names[i] = o.executor + "-" + strconv.Itoa(o.created)
+		obj := resource(of, names[i])
 		group.Go(func() error {
 			_, err := there.Create(ctx, obj, metav1.CreateOptions{})
 			return err
@@ -128,7 +130,7 @@ func (o *operator) serve(ctx context.Context, of schema.GroupVersionResource, co
 	if err := group.Wait(); err != nil {
 		return 0, fmt.Errorf("create %s: %w", of.Resource, err)
 	}
-	if err := awaitSuccessful(ctx, changes, count); err != nil {
+	if err := awaitSuccessful(ctx, changes, names...); err != nil {
 		return 0, fmt.Errorf("with the executor %s: %w; its log is %s", o.executor, err, o.log)
 	}
 	return time.Since(begun), nil

@@ -7,10 +7,11 @@ import os
 import ssl
 import sys
 import types
+from collections import abc
 from collections.abc import Iterable, Iterator
 from typing import Tuple
 
-from . import module
+from . import clients, module, waiting
 from .collection import CollectionsAhead, remember_metadata
 from .plugins import PluginsAhead
 
@@ -58,6 +59,9 @@ class Preload:
             self._try(folder, _sources(folder))
         self._try("SSH", _probe_ssh())
         ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        clients.prepare()
+        waiting.install()
+        _classify()
 
     def put_away(self) -> None:
         """Hides it from runs that would not find it."""
@@ -109,6 +113,13 @@ def _modules() -> Failures:
             importlib.import_module(name)
         except ImportError as error:
             yield name, error
+
+
+def _classify() -> None:
+    """Asks what the types of data are, which Python answers from memory when it is asked again."""
+    for kind in (abc.Mapping, abc.MutableMapping, abc.Sequence, abc.MutableSequence, abc.Set, abc.MutableSet, abc.Iterable):
+        for value in ({}, [], (), set(), frozenset(), "", b"", 0, 0.0, True, None):
+            isinstance(value, kind)
 
 
 def _sources(folder: str) -> Failures:
