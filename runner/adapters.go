@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -63,7 +64,45 @@ func (s session) found(report proxy.Report) {
 // children lets the controller use the registry of child watches without knowing it.
 type children struct {
 	*dependents.Registry
-	off bool // watchDependentResources: false
+	off   bool   // watchDependentResources: false
+	wakes *wakes // of all watches of one kind
+}
+
+// wakes are what several watches of one kind want to be told. Each of them knows its own resources.
+type wakes struct {
+	mu  sync.Mutex
+	all []listener
+}
+
+// listener is one watch.
+type listener struct {
+	wake   func(owner types.NamespacedName, why string)
+	follow func(child schema.GroupKind) bool // may be nil
+}
+
+// add reports whether it was the first.
+func (w *wakes) add(l listener) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, l)
+	return len(w.all) == 1
+}
+
+func (w *wakes) listeners() []listener {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.all)
+}
+
+func (w *wakes) wake(owner types.NamespacedName, why string) {
+	for _, l := range w.listeners() {
+		l.wake(owner, why)
+	}
+}
+
+// follow reports whether one of them follows the status of children of a kind.
+func (w *wakes) follow(child schema.GroupKind) bool {
+	return slices.ContainsFunc(w.listeners(), func(l listener) bool { return l.follow != nil && l.follow(child) })
 }
 
 // OnChange implements [controller.Children].
@@ -71,15 +110,18 @@ func (c children) OnChange(p controller.Primary, wake func(owner types.Namespace
 	if c.off {
 		return // the registry watches nothing for a kind that it does not know
 	}
+	if !c.wakes.add(listener{wake, p.FollowStatus}) {
+		return // the registry knows the kind
+	}
 	c.AddPrimary(dependents.Primary{
 		GVK:                p.GVK,
 		ClusterScoped:      !p.Namespaced,
 		BuiltIn:            status.BuiltIn(p.GVK),
 		WatchClusterScoped: p.WatchClusterScoped,
 		Blacklist:          p.Blacklist,
-		FollowStatus:       p.FollowStatus,
+		FollowStatus:       c.wakes.follow,
 		Wake: func(owner types.NamespacedName, child engine.Child, why dependents.Why) {
-			wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
+			c.wakes.wake(owner, child.GVK.Kind+" "+child.Name+" "+childNews[why])
 		},
 	})
 }

@@ -36,6 +36,7 @@ func defectLabels() []string {
 	for prefix, n := range map[string]int{
 		"AO 10.1 no. ": 17, "AO 10.2 no. ": 6, "AO 10.3 no. ": 10, "AO 10.4 no. ": 4, "AO 10.5 no. ": 6,
 		"UP A": 12, "UP B": 9, "UP C": 14, "UP D": 10, "UP E": 10, "UP F": 10, "UP G": 7, "UP H": 11, "UP I": 4,
+		"UP J": 11, "UP K": 10, "UP L": 9, "HO 11.3 no. ": 28,
 	} {
 		for i := range n {
 			labels = append(labels, prefix+strconv.Itoa(i+1))

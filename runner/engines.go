@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/controller"
-	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm"
@@ -37,11 +36,17 @@ type engines struct {
 	measures     *observe.Metrics   // set before the first engine is made
 	records      *records           // nil when runs cannot be recorded
 	capabilities *helm.Capabilities
+	releases     *helm.Records // nil without charts
 }
 
 func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines, error) {
 	e := &engines{options: o, mapper: mapper, capabilities: helm.NewCapabilities(clock.RealClock{})}
 	for _, w := range file.Watches {
+		if w.Chart != "" {
+			if err := e.followReleases(); err != nil {
+				return nil, err
+			}
+		}
 		if w.Chart != "" || e.workspace != nil {
 			continue
 		}
@@ -54,6 +59,16 @@ func newEngines(o Options, mapper meta.RESTMapper, file watches.File) (*engines,
 	e.prepareZygotes(file)
 	e.records = openRecords(o, e.workspace, time.Now())
 	return e, nil
+}
+
+// followReleases prepares to see what others do to releases.
+func (e *engines) followReleases() error {
+	if e.releases != nil {
+		return nil
+	}
+	releases, err := helm.NewRecords(e.options.RESTConfig, e.options.Namespaces, e.options.Log.WithName("releases"))
+	e.releases = releases
+	return err
 }
 
 func (e *engines) close() error {
@@ -115,46 +130,6 @@ func (e *engines) play(w watches.Watch, c *controller.Config) error {
 	c.Fingerprint = e.fingerprint(w, playPaths(w, e.options)...)
 	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) { return input.ExtraVars(obj, w, run) }
 	return nil
-}
-
-func (e *engines) chart(w watches.Watch, c *controller.Config) error {
-	history := w.MaxHistory
-	if history == 0 {
-		history = -1 // all
-	}
-	made, err := helm.New(helm.Config{
-		ChartPath:    w.Chart,
-		RESTConfig:   e.options.RESTConfig,
-		Mapper:       e.mapper,
-		Capabilities: e.capabilities,
-		MaxHistory:   history,
-		WithoutOwner: !e.options.InjectOwnerRef,
-		KeepManifest: e.options.StatusManifest,
-		LogSink:      e.releaseLog,
-	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", w.Position, err)
-	}
-	c.Engine, c.Tool, c.Executor = made, status.HelmOperator, "helm"
-	c.Finalizers = finalizersOf(w)
-	c.Defaults.Period = periodOr(e.options.ReconcilePeriod, helmPeriod)
-	c.Fingerprint = e.fingerprint(w, w.Chart)
-	c.Inputs = func(obj map[string]any, run input.Run) (map[string]any, error) {
-		return input.Values(obj, w, run.Given)
-	}
-	return nil
-}
-
-// releaseLog writes down what Helm said before it failed.
-func (e *engines) releaseLog(job engine.Job, lines []string) {
-	if job.Redact != nil {
-		lines = slices.Clone(lines)
-		for i := range lines {
-			lines[i] = job.Redact(lines[i])
-		}
-	}
-	e.options.Log.WithName("runner").Info("Helm's last words", "kind", job.Owner.Kind, "namespace", job.Owner.Namespace,
-		"name", job.Owner.Name, "run", job.ID, "lines", lines)
 }
 
 // fingerprint returns what tells whether the operator, the watch or files at paths have changed.

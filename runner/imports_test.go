@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 	"runner/internal/proxy":               {"runner/internal/engine", "runner/internal/apirecord"},
 	"runner/internal/dependents":          {"runner/internal/engine", "runner/internal/apirecord"},
 	"runner/internal/release":             {},
+	"runner/internal/ocichart":            {},
 	"runner/internal/related":             {"runner/internal/engine", "runner/internal/input", "runner/internal/apirecord", "runner/watches"},
 	"runner/internal/controller": {
 		"runner/internal/engine", "runner/internal/plan", "runner/internal/input", "runner/internal/status",
@@ -58,7 +59,7 @@ var allowed = map[string][]string{
 		"runner/internal/engine/helm", "runner/internal/input", "runner/internal/proxy", "runner/internal/dependents",
 		"runner/internal/observe", "runner/internal/status", "runner/internal/plan", "runner/internal/process",
 		"runner/internal/budget", "runner/internal/fingerprint", "runner/internal/journal", "runner/internal/privatedir",
-		"runner/internal/usermetrics", "runner/internal/related", "runner/internal/release",
+		"runner/internal/usermetrics", "runner/internal/related", "runner/internal/release", "runner/internal/ocichart", "runner/internal/redact",
 	},
 	"cmd/chartbook":      {"runner", "runner/watches"},
 	"cmd/demo":           {"cmd/internal/child", "cmd/internal/table"},

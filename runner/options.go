@@ -58,6 +58,8 @@ type Options struct {
 	GracefulShutdownTimeout time.Duration
 	// SuppressOverrideValues keeps the values of overrideValues out of events.
 	SuppressOverrideValues bool
+	// ChartCache is a directory for charts of registries. Empty means one below the system's temporary directory.
+	ChartCache string
 	// StatusManifest writes the rendered manifest, with all Secrets in it, to status.deployedRelease.
 	StatusManifest bool
 

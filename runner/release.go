@@ -76,9 +76,15 @@ func heldKinds(file watches.File, asked []string) ([]release.Kind, error) {
 		names := []string{strings.ToLower(w.GVK.Kind), strings.ToLower(w.GVK.GroupKind().String())}
 		known[names[0]], known[names[1]] = true, true
 		wanted := len(asked) == 0 || slices.ContainsFunc(asked, func(kind string) bool { return slices.Contains(names, strings.ToLower(kind)) })
-		if finalizers := finalizersOf(w); wanted && len(finalizers) > 0 {
-			kinds = append(kinds, release.Kind{GVK: w.GVK, Finalizers: finalizers})
+		finalizers := finalizersOf(w)
+		if !wanted || len(finalizers) == 0 {
+			continue
 		}
+		if i := slices.IndexFunc(kinds, func(k release.Kind) bool { return k.GVK == w.GVK }); i >= 0 { // of another watch
+			kinds[i].Finalizers = slices.Compact(slices.Sorted(slices.Values(append(finalizers, kinds[i].Finalizers...))))
+			continue
+		}
+		kinds = append(kinds, release.Kind{GVK: w.GVK, Finalizers: finalizers})
 	}
 	for _, kind := range asked {
 		if !known[strings.ToLower(kind)] {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/metadata"
 	"k8s.io/utils/clock"
@@ -123,6 +124,11 @@ func assemble(mgr manager.Manager, o Options, file watches.File, engines *engine
 	if err := addRelated(mgr, o, configs); err != nil {
 		return nil, err
 	}
+	if engines.releases != nil {
+		if err := mgr.Add(engines.releases); err != nil {
+			return nil, fmt.Errorf("add the watch on releases: %w", err)
+		}
+	}
 	if o.InjectOwnerRef {
 		if err := mgr.Add(registry); err != nil {
 			return nil, fmt.Errorf("add the watches on children: %w", err)
@@ -216,6 +222,7 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 	slots := o.budget()
 	o.Log.Info("Runs at one time are bounded", "max-concurrent-runs", slots.Size())
 	configs := make([]controller.Config, len(file.Watches))
+	told, turns := map[schema.GroupVersionKind]*wakes{}, map[schema.GroupVersionKind]*controller.Turns{}
 	for i, w := range file.Watches {
 		measures.AddWatch(w.GVK)
 		c := controller.Config{
@@ -240,7 +247,10 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 			},
 		}
 		if o.InjectOwnerRef {
-			c.Children = children{registry, !w.WatchDependentResources}
+			c.Children = children{registry, !w.WatchDependentResources, shared(told, w.GVK)}
+		}
+		if len(w.Siblings) > 0 {
+			c.Turns = shared(turns, w.GVK)
 		}
 		if err := engines.configure(w, &c); err != nil {
 			return nil, &InvalidError{err}
@@ -251,6 +261,14 @@ func controllerConfigs(o Options, file watches.File, engines *engines, registry 
 		configs[i] = c
 	}
 	return configs, nil
+}
+
+// shared returns what all watches of a kind have in common.
+func shared[T any](all map[schema.GroupVersionKind]*T, gvk schema.GroupVersionKind) *T {
+	if all[gvk] == nil {
+		all[gvk] = new(T)
+	}
+	return all[gvk]
 }
 
 // shareOf is how much of the time for a graceful end runs get; the rest is for writing down that they were ended.

@@ -50,6 +50,7 @@ func Validate(ctx context.Context, o ValidateOptions) Report {
 func (r *Report) checkContent(ctx context.Context, w watches.Watch) {
 	var err error
 	switch {
+	case w.InRegistry(): // nobody is asked
 	case w.Chart != "":
 		err = helm.CheckChart(w.Chart)
 	case w.Playbook != "":

@@ -38,6 +38,18 @@ func loadConfig(kubeconfig, context string) (*rest.Config, error) {
 	return cfg, nil
 }
 
+// contextNamespace returns the namespace of a kubeconfig's context, or of the pod; "default" where neither names one.
+func contextNamespace(kubeconfig, context string) string {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: context}
+	namespace, _, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).Namespace()
+	if err != nil || namespace == "" {
+		return "default"
+	}
+	return namespace
+}
+
 // noCluster says why nothing leads to a cluster: a kubeconfig of the environment that is not there counts for none.
 func noCluster(context string) error {
 	if list := os.Getenv(clientcmd.RecommendedConfigPathEnvVar); list != "" {

@@ -40,7 +40,7 @@ events and metrics.`,
 	root.InitDefaultVersionFlag() // for the help text of `chartbook help`, too
 	root.SetFlagErrorFunc(unknownFlag)
 	root.SetHelpCommand(newHelpCommand())
-	root.AddCommand(newRunCommand(tool), newValidateCommand(), newRunsCommand(), newReleaseFinalizersCommand(), newVersionCommand(tool))
+	root.AddCommand(newRunCommand(tool), newValidateCommand(), newRenderCommand(), newExecCommand(), newRunsCommand(), newReleaseFinalizersCommand(), newVersionCommand(tool))
 	addCompletion(root)
 	return root
 }

@@ -228,6 +228,7 @@ func (f *runFlags) bindRuns(flags *pflag.FlagSet) {
 	flags.StringVar(&o.Ansible.PrivateDir, "private-dir", o.Ansible.PrivateDir, "directory that runs keep their files in, of this operator alone; empty means one below the directory for temporary files")
 	flags.BoolVar(&o.InjectOwnerRef, "inject-owner-ref", o.InjectOwnerRef, "make resources the owners of what their playbooks create, and watch it")
 	flags.BoolVar(&o.SuppressOverrideValues, "suppress-override-values", o.SuppressOverrideValues, "keep the values of overrideValues out of events")
+	flags.StringVar(&o.ChartCache, "chart-cache", o.ChartCache, "directory for charts of registries; empty for one below the system's temporary directory")
 	flags.BoolVar(&o.StatusManifest, "status-manifest", o.StatusManifest, "write rendered manifests, with all Secrets in them, to status.deployedRelease as helm-operator did")
 }
 

@@ -80,8 +80,8 @@ func (d *decoder) playbook(n *yaml.Node, key, value string) string {
 
 // chart returns the absolute path of a chart's directory or archive and checks that it looks like one.
 func (d *decoder) chart(n *yaml.Node, key, value string) string {
-	if strings.HasPrefix(value, "oci://") {
-		d.failf(n, key, "name a directory or a .tgz archive", "a chart from a registry is not supported yet")
+	if strings.HasPrefix(value, registryScheme) {
+		d.checkChartReference(n, key, value)
 		return value
 	}
 	path := d.absolute(value)

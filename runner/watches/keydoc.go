@@ -44,6 +44,8 @@ var (
 const (
 	overrideValuesKey = "overrideValues"
 	varsKey           = "vars"
+
+	releaseNamespaceKey = "releaseNamespace"
 )
 
 // staleKeys are keys that real files have although no tool ever read them, and what to do instead.

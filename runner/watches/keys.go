@@ -40,8 +40,8 @@ func identityKeys() []entryKey {
 		{KeyDoc: KeyDoc{Key: "role", Type: "path or name", Default: "none", Tools: fromAnsible, Content: forAnsible,
 			Doc: "The role to run: a path, a name that is looked up, or namespace.collection.role."},
 			read: readText(func(w *Watch) *string { return &w.Role })},
-		{KeyDoc: KeyDoc{Key: "chart", Type: "path", Default: "none", Tools: fromHelm, Content: forChart,
-			Doc: "The chart to install: a directory or a .tgz archive, relative to the working directory."},
+		{KeyDoc: KeyDoc{Key: "chart", Type: "path or address", Default: "none", Tools: fromHelm, Content: forChart,
+			Doc: "The chart to install: a directory or a .tgz archive, relative to the working directory, or oci://...@sha256:..."},
 			read: readText(func(w *Watch) *string { return &w.Chart })},
 	}
 }
@@ -168,6 +168,31 @@ func helmKeys() []entryKey {
 		{KeyDoc: KeyDoc{Key: "maxHistory", Type: "integer", Default: "10", Content: forChart,
 			Doc: "How many revisions of a release are kept; 0 keeps all."},
 			read: readHistory},
+		{KeyDoc: KeyDoc{Key: "wait", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether a resource is Ready only when the objects of its release are."},
+			read: readBool(func(w *Watch) *bool { return &w.Wait })},
+		{KeyDoc: KeyDoc{Key: "generateOnce", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether values that templates make up, like passwords and certificates, stay from one revision to the next."},
+			read: readBool(func(w *Watch) *bool { return &w.GenerateOnce })},
+		{KeyDoc: KeyDoc{Key: "drift", Type: "off, detect or correct", Default: "correct", Content: forChart,
+			Doc: "What happens when an object of a release was changed or deleted: nothing, a condition tells, or it is put right."},
+			read: readDrift},
+		upgradeKey(),
+		{KeyDoc: KeyDoc{Key: "crds", Type: "Skip, Create or Replace", Default: "Create", Content: forChart,
+			Doc: "What an install or upgrade does about the chart's CRDs; none is ever deleted."},
+			read: readCRDs},
+		{KeyDoc: KeyDoc{Key: "chartPullSecret", Type: "mapping", Default: "none", Content: forChart,
+			Doc: "The Secret of type kubernetes.io/dockerconfigjson that the chart's registry wants."},
+			nested: []KeyDoc{
+				{Key: "chartPullSecret.name", Type: "text", Default: "required", Content: forChart, Doc: "The name of the Secret."},
+				{Key: "chartPullSecret.namespace", Type: "text", Default: "the operator's", Content: forChart, Doc: "The namespace of the Secret."},
+			}, read: readPullSecret},
+		{KeyDoc: KeyDoc{Key: "adopt", Type: "boolean", Default: "false", Content: forChart,
+			Doc: "Whether objects that exist already and belong to nobody are taken over."},
+			read: readBool(func(w *Watch) *bool { return &w.Adopt })},
+		{KeyDoc: KeyDoc{Key: releaseNamespaceKey, Type: "template", Default: "the resource's", Content: forChart,
+			Doc: "The namespace of releases; a cluster-scoped kind needs it."},
+			read: func(e *entry, n *yaml.Node, key string) { e.watch.ReleaseNamespace = e.readReleaseNamespace(n, key) }},
 	}
 }
 
@@ -176,13 +201,7 @@ func reservedKeys() []entryKey {
 		return entryKey{KeyDoc: KeyDoc{Key: key, Type: kind, Default: "none", Content: content, Doc: doc, NotYet: true}, read: notYet}
 	}
 	return []entryKey{
-		reserve("drift", "off, detect or correct", forAll, "Whether changes from outside are looked for between runs."),
 		reserve("serviceAccountName", "text", forAll, "The account whose rights a run has."),
-		reserve("wait", "boolean", forChart, "Whether a release waits for its objects to become ready."),
-		reserve("upgrade", "mapping", forChart, "How a release is upgraded, and what follows a failure."),
-		reserve("crds", "Skip, Create or Replace", forChart, "What happens to a chart's CRDs."),
-		reserve("adopt", "boolean", forChart, "Whether objects that exist already are taken over."),
-		reserve("releaseNamespace", "text", forChart, "The namespace of the release."),
 		reserve("postRender", "mapping", forChart, "What is changed in the rendered objects."),
 	}
 }

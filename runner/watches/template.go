@@ -129,6 +129,16 @@ func (t Template) reads(key string) bool {
 	return false
 }
 
+// fixed reports whether all fields that are put in stay as they are for the life of a resource.
+func (t Template) fixed() bool {
+	for _, part := range t.parts {
+		if part.path != nil && (len(part.path) != 2 || part.path[0].key != "metadata" || part.path[1].key != "name" && part.path[1].key != "namespace") {
+			return false
+		}
+	}
+	return true
+}
+
 // Expand puts the fields of a resource in. found is false when one of them is missing, null or empty, which means
 // that the resource refers to nothing. The error says which field is a list or mapping.
 func (t Template) Expand(obj map[string]any) (text string, found bool, err error) {

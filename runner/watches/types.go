@@ -21,7 +21,8 @@ type Watch struct {
 	// RoleName is the name that Ansible knows the role by: that of its directory, or for a role of a collection the
 	// fully qualified one.
 	RoleName string
-	// Chart is the absolute path of a chart's directory or archive.
+	// Chart is the absolute path of a chart's directory or archive, or the address of a chart in a registry, like
+	// oci://registry.example.com/charts/web@sha256:...
 	Chart string
 	// Vars are extra variables for every run. They win over the resource's spec; Ansible evaluates Jinja in them.
 	// Values are nil, bool, int64, float64, string, []any and map[string]any; an integer that an int64 cannot hold
@@ -78,6 +79,23 @@ type Watch struct {
 	Executor Executor
 	// MaxHistory is how many revisions of a release are kept. Default 10; zero keeps all.
 	MaxHistory int
+	// Wait says that a chart's resource is ready only when the objects of its release are. Default false.
+	Wait bool `json:",omitempty"`
+	// GenerateOnce keeps what a chart's templates make up from one revision to the next. Default false.
+	GenerateOnce bool `json:",omitempty"`
+	// Upgrade is how a release is upgraded.
+	Upgrade Upgrade `json:",omitzero"`
+	// Drift is what happens about changed objects of a release. Empty means [DriftCorrect].
+	Drift Drift `json:",omitempty"`
+	// CRDs is what becomes of a chart's CRDs. Empty means [CRDsCreate].
+	CRDs CRDs `json:",omitzero"`
+	// Adopt takes over objects that exist already and belong to nobody. Default false.
+	Adopt bool `json:",omitzero"`
+	// ReleaseNamespace is where releases live. Zero means the resource's own namespace.
+	ReleaseNamespace Template `json:",omitzero"`
+	// ChartPullSecret is the Secret that the chart's registry wants, of type kubernetes.io/dockerconfigjson. Nil for
+	// none.
+	ChartPullSecret *ObjectName `json:",omitzero"`
 	// Trigger says which changes wake a resource. The zero value leaves that to the keys above.
 	Trigger Trigger `json:",omitzero"`
 	// Related are objects that resources refer to.
@@ -90,6 +108,8 @@ type Watch struct {
 	VaultPassword *SecretKey
 	// Env is added to the environment of ansible-playbook.
 	Env map[string]string
+	// Siblings are the watches of the same kind, whose selectors exclude this one's.
+	Siblings []Sibling `json:"-"`
 	// Position is where the entry begins.
 	Position Position
 }
@@ -124,6 +144,29 @@ const (
 	ExecutorDirect Executor = "direct" // a plain ansible-playbook process per run
 	ExecutorRunner Executor = "runner" // an ansible-runner process per run
 )
+
+// CRDs is what an install or upgrade does about the definitions in a chart's crds directories.
+type CRDs string
+
+// What can become of CRDs. They are never deleted.
+const (
+	CRDsSkip    CRDs = "Skip"    // nothing
+	CRDsCreate  CRDs = "Create"  // those that are missing are made
+	CRDsReplace CRDs = "Replace" // they are made, or brought to what the chart has
+)
+
+// Sibling is another watch of the same kind.
+type Sibling struct {
+	Selector metav1.LabelSelector
+	Earlier  bool // it comes before in the file
+}
+
+// ObjectName names an object.
+type ObjectName struct {
+	Name string
+	// Namespace of the object. Empty means that of the operator.
+	Namespace string
+}
 
 // Position is a place in a watches file.
 type Position struct {

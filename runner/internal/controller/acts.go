@@ -15,7 +15,12 @@ import (
 )
 
 // gone forgets a resource that is not there any more, or has left the part of the cluster that is watched.
-func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
+func (r *reconciler) gone(ctx context.Context, v *visit) (reconcile.Result, error) {
+	done, err := r.Turns.take(ctx, v.key) // another watch of its kind may have a run of it in progress
+	if err != nil {                       // the process ends
+		return reconcile.Result{}, nil //nolint:nilerr // nobody is there to repeat it
+	}
+	defer done()
 	r.notes.forget(v.key)
 	r.Related.Forget(v.key)
 	r.forget(v.key)
@@ -28,12 +33,24 @@ func (r *reconciler) gone(v *visit) (reconcile.Result, error) {
 }
 
 func (r *reconciler) skip(v *visit, d plan.Decision) (reconcile.Result, error) {
+	if d.Rule == "Sibling" {
+		r.handOver(v)
+	}
 	if d.Rule == "DeletedWithoutFinalizer" {
 		r.logOf(v).Info("Resource is terminated, skipping reconciliation")
 	} else {
 		r.logOf(v).V(1).Info("Nothing to do", "rule", d.Rule, "why", d.Message)
 	}
 	return reconcile.Result{}, nil
+}
+
+// handOver forgets a resource that is another watch's, as far as only this one knew it.
+func (r *reconciler) handOver(v *visit) {
+	r.Related.Forget(v.key)
+	v.news = news{}
+	if r.Handover != nil {
+		r.Handover(ownerOf(v.obj))
+	}
 }
 
 // letGo takes the finalizer off without cleaning up.

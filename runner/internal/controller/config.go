@@ -34,6 +34,13 @@ type Config struct {
 	Children Children
 	// Related reads what resources refer to; nil when they refer to nothing.
 	Related Related
+	// Handover is told when a resource has become another watch's; nil for nobody.
+	Handover func(owner engine.Owner)
+	// Turns keep runs of one resource apart that several watches of its kind may start; nil where there is one watch.
+	Turns *Turns
+	// OnForeignChange registers what to do when somebody else changed what the engine keeps for a resource; nil when the
+	// engine keeps nothing outside of its children. why says in a sentence what happened.
+	OnForeignChange func(wake func(owner types.NamespacedName, why string))
 	// Forget is told when a resource is gone; nil for nobody.
 	Forget func(owner engine.Owner)
 	// Tool is the old tool whose conditions are kept.

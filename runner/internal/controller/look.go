@@ -58,6 +58,7 @@ func (r *reconciler) facts(v *visit) plan.Input {
 		Deleting:      v.obj.GetDeletionTimestamp() != nil,
 		Held:          len(held(v.obj, r.Finalizers)) > 0,
 		Selected:      r.selector.Matches(labels.Set(v.obj.GetLabels())),
+		Sibling:       r.siblings.have(labels.Set(v.obj.GetLabels())),
 		Paused:        annotations[pausedAnnotation] == "true",
 		SkipFinalizer: annotations[skipFinalizerAnnotation] == "true",
 		Changed:       v.record.ObservedGeneration != v.generation,

@@ -24,7 +24,7 @@ func newPrimaryCache(mgr manager.Manager, w watches.Watch, selector labels.Selec
 	}
 	switch {
 	case selector.Empty():
-	case w.Finalizer == nil && w.Chart == "":
+	case w.Finalizer == nil && w.Chart == "" && len(w.Siblings) == 0:
 		options.DefaultLabelSelector = selector
 	default:
 		options.DefaultTransform = stripUnselected(selector)
@@ -45,7 +45,8 @@ func newPrimaryCache(mgr manager.Manager, w watches.Watch, selector labels.Selec
 // stripUnselected keeps resources outside the selector without their content, which may be large or secret.
 //
 // A watch with a finalizer has to see all resources of its kind: one that leaves the selector still has to be cleaned
-// up and let go, even if it left while the operator was down.
+// up and let go, even if it left while the operator was down. One of several watches of a kind must not take a resource
+// for gone that has become another one's.
 func stripUnselected(selector labels.Selector) toolscache.TransformFunc {
 	strip := cache.TransformStripManagedFields()
 	return func(in any) (any, error) {

@@ -25,6 +25,7 @@ type reconciler struct {
 	Live   client.Reader // reads past the cache
 
 	selector labels.Selector
+	siblings siblings
 	reader   *reader
 	notes    *notes
 	waits    *waits
@@ -151,7 +152,7 @@ func (r *reconciler) slot(ctx context.Context, v *visit) (done func(), waited bo
 func (r *reconciler) act(ctx context.Context, v *visit, decision plan.Decision) (reconcile.Result, error) {
 	v.waited, v.waitKnown = r.waits.take(v.key, r.Clock.Now())
 	if v.obj == nil {
-		return r.gone(v)
+		return r.gone(ctx, v)
 	}
 	switch decision.Action {
 	case plan.Release:

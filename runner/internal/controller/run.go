@@ -15,6 +15,12 @@ import (
 
 // run carries out one run of a resource, from its job to its status.
 func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (reconcile.Result, error) {
+	done, err := r.Turns.take(ctx, v.key)
+	if err != nil { // the process ends
+		return reconcile.Result{}, nil //nolint:nilerr // nobody is there to repeat it
+	}
+	defer done()
+
 	ctx, cancel := r.graceful(ctx)
 	defer cancel(nil)
 	defer r.active.add(v.key, cancel)()

@@ -124,9 +124,9 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 	notes, waits := newNotes(), newWaits()
 	r := &reconciler{
 		Config: config, Client: mgr.GetClient(), Live: mgr.GetAPIReader(),
-		selector: selector,
-		reader:   newReader(config.Watch.GVK, primaries),
-		notes:    notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits, lobby: newLobby(),
+		selector: selector, siblings: siblingsOf(config.Watch, selector),
+		reader: newReader(config.Watch.GVK, primaries),
+		notes:  notes, waker: &waker{notes: notes, waits: waits, now: config.Clock.Now}, waits: waits, lobby: newLobby(),
 		status:   &status.Writer{Store: status.ClientStore{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}},
 		denials:  &denialLog{},
 		told:     &once.Texts{},
@@ -137,18 +137,24 @@ func newReconciler(config Config, mgr manager.Manager, primaries cache.Cache, se
 		r.Related = noRelated{}
 	}
 	r.Related.OnChange(func(key types.NamespacedName) { r.waker.wake(key, engine.TriggerRelated) })
+	if config.OnForeignChange != nil {
+		config.OnForeignChange(r.wakeDependent)
+	}
 	if config.Children != nil {
 		primary := Primary{
 			GVK: config.Watch.GVK, Namespaced: served.Namespaced,
 			WatchClusterScoped: config.Watch.WatchClusterScopedResources, Blacklist: config.Watch.Blacklist,
-			FollowStatus: followsStatus(config.Watch.Trigger.ChildStatus),
+			FollowStatus: followsStatus(statusesOf(config.Watch)),
 		}
-		config.Children.OnChange(primary, func(key types.NamespacedName, why string) {
-			r.waker.tell(key, news{trigger: engine.TriggerDependent, sentence: why})
-			r.waker.wake(key, engine.TriggerDependent)
-		})
+		config.Children.OnChange(primary, r.wakeDependent)
 	}
 	return r
+}
+
+// wakeDependent runs a resource since something that belongs to it was changed.
+func (r *reconciler) wakeDependent(key types.NamespacedName, why string) {
+	r.waker.tell(key, news{trigger: engine.TriggerDependent, sentence: why})
+	r.waker.wake(key, engine.TriggerDependent)
 }
 
 func (c *Controller) setWaiting(reason string, missing bool) {

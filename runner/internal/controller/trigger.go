@@ -170,6 +170,14 @@ func union(a, b map[string]string) map[string]string {
 	return all
 }
 
+// statusesOf returns which kinds of children a watch follows the status of: one that waits for them follows all.
+func statusesOf(w watches.Watch) watches.Choice {
+	if w.Wait {
+		return watches.Choice{All: true}
+	}
+	return w.Trigger.ChildStatus
+}
+
 // followsStatus says of which kinds of children the status wakes their owner; nil for none.
 func followsStatus(kinds watches.Choice) func(schema.GroupKind) bool {
 	if kinds.None() {

@@ -143,6 +143,9 @@ func nameOf(gvk schema.GroupVersionKind, taken map[string]bool) string {
 	if taken[name] {
 		name = strings.ToLower(gvk.Kind + "-" + gvk.Version + "-" + gvk.Group + "-controller")
 	}
+	for unique, n := name, 2; taken[name]; n++ { // watches of one kind
+		name = fmt.Sprintf("%s-%d", unique, n)
+	}
 	taken[name] = true
 	return name
 }

@@ -173,7 +173,7 @@ func (f *finder) lookIn(ctx context.Context, k listable, namespace string, sough
 
 // match watches a kind for those of the primaries that own an object of it, and returns the others.
 func (f *finder) match(object metav1.Object, k listable, sought []*Primary) []*Primary {
-	if k.gvk.Kind == "Secret" && object.GetLabels()["owner"] == "helm" {
+	if labels := object.GetLabels(); k.gvk.Kind == "Secret" && (labels["owner"] == "helm" || labels["chartbook.dev/release"] != "") {
 		return sought // the record of a release, which belongs to its resource and is nobody's content
 	}
 	return slices.DeleteFunc(sought, func(p *Primary) bool {

@@ -26,6 +26,9 @@ type Result struct {
 	Stats *Stats
 	// Release describes the Helm release after the run; nil for playbooks and when there is none.
 	Release *Release
+	// Drift names what differs from a chart's release where differences are only looked for: empty for nothing, nil where
+	// nobody looks.
+	Drift []string
 	// Children are the objects that the run is known to own (a chart's manifest); playbooks report theirs
 	// through the proxy instead.
 	Children []Child
@@ -70,20 +73,25 @@ func (o Outcome) OK() bool { return o == Succeeded || o == Changed }
 
 // Reasons that engines give themselves. Status and events use the same words.
 const (
-	ReasonTaskFailed       = "TaskFailed"       // a task failed and nothing rescued it
-	ReasonUnreachable      = "HostUnreachable"  // a host of the inventory could not be reached
-	ReasonSyntaxError      = "SyntaxError"      // the playbook does not parse
-	ReasonPlaybookError    = "PlaybookError"    // ansible-playbook ended without saying how the play went
-	ReasonDeadlineExceeded = "DeadlineExceeded" // the run's timeout is over
-	ReasonCancelled        = "Cancelled"        // ended from outside
-	ReasonKilled           = "Killed"           // a signal that is not ours ended the run
-	ReasonForbidden        = "Forbidden"        // the API server refused a request
-	ReasonInvalidChart     = "InvalidChart"     // the chart does not load or render
-	ReasonInvalidValues    = "InvalidValues"    // the values do not fit the chart's schema
-	ReasonReleaseName      = "InvalidName"      // the name cannot be a release name
-	ReasonReleaseTaken     = "ReleaseTaken"     // another chart owns the release name
-	ReasonReleaseBusy      = "ReleaseBusy"      // another Helm is at work on the release
-	ReasonUninstalling     = "Uninstalling"     // the release is uninstalled and its objects are on their way out
+	ReasonTaskFailed       = "TaskFailed"           // a task failed and nothing rescued it
+	ReasonUnreachable      = "HostUnreachable"      // a host of the inventory could not be reached
+	ReasonSyntaxError      = "SyntaxError"          // the playbook does not parse
+	ReasonPlaybookError    = "PlaybookError"        // ansible-playbook ended without saying how the play went
+	ReasonDeadlineExceeded = "DeadlineExceeded"     // the run's timeout is over
+	ReasonCancelled        = "Cancelled"            // ended from outside
+	ReasonKilled           = "Killed"               // a signal that is not ours ended the run
+	ReasonForbidden        = "Forbidden"            // the API server refused a request
+	ReasonInvalidChart     = "InvalidChart"         // the chart does not load or render
+	ReasonInvalidValues    = "InvalidValues"        // the values do not fit the chart's schema
+	ReasonReleaseName      = "InvalidName"          // the name cannot be a release name
+	ReasonReleaseTaken     = "ReleaseTaken"         // another chart owns the release name
+	ReasonTerminating      = "NamespaceTerminating" // a namespace is being deleted
+	ReasonNotReady         = "NotReady"             // objects of the release are not ready yet
+	ReasonObjectFailed     = "ObjectFailed"         // an object of the release has failed
+	ReasonReleaseBusy      = "ReleaseBusy"          // another Helm is at work on the release
+	ReasonUninstalling     = "Uninstalling"         // the release is uninstalled and its objects are on their way out
+	ReasonChartUnavailable = "ChartUnavailable"     // the chart could not be fetched from its registry
+	ReasonStoredVersion    = "StoredVersion"        // the chart's CRD lacks a version that objects are stored in
 	ReasonInstallFailed    = "InstallError"
 	ReasonUpgradeFailed    = "UpgradeError"
 	ReasonUninstallFailed  = "UninstallError"

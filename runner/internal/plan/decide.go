@@ -18,6 +18,8 @@ type Input struct {
 	Held bool
 	// Selected says that the watch's selector matches the resource now.
 	Selected bool
+	// Sibling says that the resource is another watch's, of the same kind.
+	Sibling bool
 	// Paused, SkipFinalizer: the annotations chartbook.dev/paused and chartbook.dev/skip-finalizer are "true".
 	Paused        bool
 	SkipFinalizer bool

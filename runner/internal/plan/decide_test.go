@@ -52,6 +52,8 @@ func TestDecide(t *testing.T) {
 			usual(func(in *Input) { in.Deleting, in.Selected = true, false }), decided{Action: Run, Mode: engine.Finalize, Rule: "Finalize"}},
 		"DeletingStalled": {"a resource that never worked is cleaned up after, too",
 			usual(func(in *Input) { in.Deleting, in.Stalled, in.Trigger = true, true, engine.TriggerRetry }), decided{Action: Run, Mode: engine.Finalize, Rule: "Finalize"}},
+		"Sibling": {"another watch of the kind looks after it, to its end",
+			usual(func(in *Input) { in.Deleting, in.Selected, in.Sibling = true, false, true }), decided{Action: Skip, Rule: "Sibling"}},
 		"SkipFinalizer": {"the way out of a finalizer that cannot succeed (G2)",
 			usual(func(in *Input) { in.Deleting, in.SkipFinalizer = true, true }), decided{Action: Release, Rule: "SkipFinalizer"}},
 		"SkipFinalizerAlive": {"the annotation says nothing about a resource that stays",
@@ -118,7 +120,7 @@ func TestDecide(t *testing.T) {
 func inputs() []Input {
 	triggers := []engine.Trigger{engine.TriggerDeletion, engine.TriggerSpec, engine.TriggerMetadata, engine.TriggerRequest,
 		engine.TriggerDependent, engine.TriggerRetry, engine.TriggerPeriod, engine.TriggerInitial, engine.TriggerSchedule}
-	const facts = 12
+	const facts = 13
 	var all []Input
 	for set := range 1 << facts {
 		is := func(i int) bool { return set>>i&1 == 1 }
@@ -131,7 +133,7 @@ func inputs() []Input {
 			if is(8) {
 				in.RetryAt = now.Add(time.Minute)
 			}
-			in.Exhausted, in.Unchanged, in.Period = is(10), is(11), time.Hour
+			in.Exhausted, in.Unchanged, in.Sibling, in.Period = is(10), is(11), is(12), time.Hour
 			if is(9) {
 				in.Finalizer = "example.com/cleanup"
 			}
@@ -153,7 +155,7 @@ func TestDecideKeepsPromises(t *testing.T) {
 			{"a mode goes with what runs, and with nothing else", (d.Action == Run || d.Action == Hold) == (d.Mode != "")},
 			{"deletion is never refused, paused or held up by a new finalizer", !in.Deleting || d.Action != Refuse && d.Action != Pause && d.Action != Hold},
 			{"what is being deleted is never reconciled", !in.Deleting || d.Mode != engine.Reconcile},
-			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip || in.Exhausted},
+			{"what holds a deleted resource is worked off", !in.Deleting || !in.Held || d.Action != Skip || in.Exhausted || in.Sibling},
 			{"what is not held is neither cleaned up after nor released", in.Held || d.Mode != engine.Finalize && d.Action != Release},
 			{"what is not selected is never reconciled", in.Selected || d.Mode != engine.Reconcile},
 			{"nothing runs for a resource before its finalizer is on it", d.Action != Run || in.Held || in.Finalizer == ""},

@@ -9,6 +9,7 @@ import (
 
 // rules in the order in which they are asked. Deletion comes before everything that could hold it up.
 var rules = []rule{
+	{"Sibling", "A resource that another watch of its kind selects is left to that one, also when it is deleted; one that none selects, to the first of them.", sibling},
 	{"SkipFinalizer", "A resource that is being deleted and has the annotation chartbook.dev/skip-finalizer is let go without cleaning up.", skipFinalizer},
 	{"DeletedWithoutFinalizer", "A resource that is being deleted and is not held by our finalizer is left alone.", deletedWithoutFinalizer},
 	{"Exhausted", "A resource whose runs failed as often as retry.limit allows is not run by a retry, a child, the period or the schedule; a change, a request, its deletion and a restart of the operator do run it.", exhausted},
@@ -36,6 +37,10 @@ func Rules() []RuleDoc {
 		docs[i] = RuleDoc{Name: r.name, Meaning: r.meaning}
 	}
 	return docs
+}
+
+func sibling(in Input) (Decision, bool) {
+	return Decision{Action: Skip, Message: "the resource is that of another watch of its kind"}, in.Sibling
 }
 
 func skipFinalizer(in Input) (Decision, bool) {

@@ -74,7 +74,7 @@ func (d *draft) transitions() []Transition {
 	case AnsibleOperator:
 		kinds = append(kinds, typeRunning, typeSuccessful, typeFailure)
 	case HelmOperator:
-		kinds = append(kinds, typeInitialized, typeDeployed, typeReleaseFailed, typeIrreconcilable)
+		kinds = append(kinds, typeInitialized, typeDeployed, typeReleaseFailed, typeIrreconcilable, typeDrifted)
 	}
 	found := transitions(d.before, d.after, kinds)
 	if d.ownsReady() {

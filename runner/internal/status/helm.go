@@ -1,7 +1,10 @@
 package status
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -13,6 +16,12 @@ const (
 	typeReleaseFailed  = "ReleaseFailed"
 	typeIrreconcilable = "Irreconcilable"
 )
+
+// typeDrifted is a condition of ours. It is there while differences are only looked for.
+const typeDrifted = "Drifted"
+
+// maxDrift bounds how many objects its message names.
+const maxDrift = 10
 
 // messageUninstalling is what helm-operator says while it waits for a release's objects to go.
 const messageUninstalling = "Waiting until all resources are deleted."
@@ -50,6 +59,7 @@ func (d *draft) helmDone() {
 		d.after.remove(typeReleaseFailed)
 		d.after.remove(typeIrreconcilable)
 		d.deployed(result.Release)
+		d.drifted(result.Drift)
 	case result.Outcome == engine.Cancelled:
 	default:
 		d.helmFailed(result, d.cause())
@@ -83,6 +93,25 @@ func (d *draft) deployed(release *engine.Release) {
 	d.after.set(condition{kind: typeDeployed, status: isTrue, reason: reason, message: notes, sparse: true})
 	d.deployedRelease(release)
 }
+
+// drifted says what differs from the release; nil says that nobody looks for that.
+func (d *draft) drifted(differences []string) {
+	c := condition{kind: typeDrifted, status: isFalse, reason: reasonNoDrift, message: messageNoDrift, generation: d.in.Generation}
+	switch {
+	case differences == nil:
+		d.after.remove(typeDrifted)
+		return
+	case len(differences) > maxDrift:
+		differences = append(slices.Clone(differences[:maxDrift]), fmt.Sprintf("and %d more", len(differences)-maxDrift))
+		fallthrough
+	case len(differences) > 0:
+		c.status, c.reason, c.message = isTrue, reasonDriftDetected, d.message(strings.Join(differences, "; "))
+	}
+	d.after.set(c)
+}
+
+// messageNoDrift is said when nothing differs.
+const messageNoDrift = "The objects are as the release has them"
 
 // unchanged says that the release was not rendered anew, so that the engine may not have looked at all of it.
 func unchanged(release *engine.Release) bool {
@@ -125,7 +154,8 @@ func failedChange(result engine.Result) string {
 	switch result.Reason {
 	case engine.ReasonInstallFailed, engine.ReasonUpgradeFailed, engine.ReasonUninstallFailed:
 		return result.Reason
-	case engine.ReasonInvalidChart, engine.ReasonInvalidValues, engine.ReasonReleaseName, engine.ReasonReleaseTaken:
+	case engine.ReasonInvalidChart, engine.ReasonInvalidValues, engine.ReasonReleaseName, engine.ReasonReleaseTaken,
+		engine.ReasonStoredVersion, engine.ReasonChartUnavailable:
 		return ""
 	}
 	if result.Release == nil {

@@ -31,6 +31,12 @@ const (
 	reasonUninstallSuccessful = "UninstallSuccessful"
 )
 
+// Reasons of the condition Drifted.
+const (
+	reasonDriftDetected = "DriftDetected"
+	reasonNoDrift       = "NoDrift"
+)
+
 // ReasonDoc explains one reason.
 type ReasonDoc struct {
 	Reason  string
@@ -76,9 +82,16 @@ var reasons = []ReasonDoc{
 	{engine.ReasonForbidden, "The API server refused a request; the message names the missing permission."},
 	{engine.ReasonInvalidChart, "The chart does not load or render."},
 	{engine.ReasonInvalidValues, "The values do not fit the chart's schema."},
+	{engine.ReasonStoredVersion, "A CRD of the chart lacks a version that objects in the cluster are stored in, so it is not replaced."},
+	{engine.ReasonChartUnavailable, "The chart could not be fetched from its registry."},
 	{engine.ReasonReleaseName, "The resource's name cannot be the name of a Helm release."},
 	{engine.ReasonReleaseTaken, "Another chart owns the Helm release of this name."},
 	{engine.ReasonReleaseBusy, "Another Helm is at work on the release; the run is repeated when it should be done."},
+	{engine.ReasonTerminating, "A namespace is being deleted, so that nothing can be made in it."},
+	{engine.ReasonNotReady, "Objects of the Helm release are not ready yet; the message says which and why."},
+	{engine.ReasonObjectFailed, "An object of the Helm release has failed and will not become ready by itself."},
+	{reasonDriftDetected, "Objects differ from the release (condition Drifted); the message says where."},
+	{reasonNoDrift, "Objects are as the release has them (condition Drifted)."},
 	{engine.ReasonUninstalling, "The Helm release is uninstalled and its objects are on their way out."},
 	{engine.ReasonInstallFailed, "The Helm release could not be installed."},
 	{engine.ReasonUpgradeFailed, "The Helm release could not be upgraded."},
@@ -103,7 +116,7 @@ var onReady = func() map[string]bool {
 		set[r.Reason] = true
 	}
 	for _, old := range []string{reasonRunning, reasonSuccessful, reasonFailed, reasonInstallSuccessful,
-		reasonUpgradeSuccessful, reasonUninstallSuccessful} {
+		reasonUpgradeSuccessful, reasonUninstallSuccessful, reasonDriftDetected, reasonNoDrift} {
 		delete(set, old)
 	}
 	return set

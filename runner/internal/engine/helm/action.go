@@ -33,11 +33,12 @@ func (r *run) ready() *engine.Result {
 
 // labels are put on the next revision's record.
 func (r *run) labels() map[string]string {
-	next := 1
-	if last := r.store.history.last(); last != nil {
-		next = last.version + 1
+	next := r.store.history.next()
+	labels := map[string]string{digestLabel: string(r.digest), revisionLabel: strconv.Itoa(next)}
+	if generation := r.generation(); generation != "" {
+		labels[generatedLabel] = generation
 	}
-	return map[string]string{digestLabel: string(r.digest), revisionLabel: strconv.Itoa(next)}
+	return labels
 }
 
 // clearWay prepares the history for another attempt. It returns the manifests of the failed attempts since the last
@@ -73,7 +74,7 @@ func (r *run) released(did engine.Action, rel *release.Release, before []string)
 	r.prune(before, rel.Manifest)
 	recheck := false
 	if len(before) > 0 || r.takesOver || did == engine.ActionInstall && r.client.updated {
-		report, err := r.repair(rel)
+		report, err := r.repair(rel, correct)
 		recheck = err != nil || len(report.failures) > 0 || len(report.terminating) > 0
 	}
 	children, err := r.children(rel.Manifest)
@@ -86,8 +87,10 @@ func (r *run) released(did engine.Action, rel *release.Release, before []string)
 	if recheck {
 		result.RetryAfter = recheckAfter
 	}
-	r.keep(result, recheck)
-	return result
+	if r.e.cfg.Drift == DriftDetect {
+		r.drift = []string{}
+	}
+	return r.judged(result, recheck)
 }
 
 // supersede sees to it that no revision but the newest counts as deployed. Helm leaves one behind where an

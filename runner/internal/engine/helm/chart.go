@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,6 +59,19 @@ func (s *chartSource) load() (*content, error) {
 	}
 	s.stamp, s.checked = stamp, now
 	return s.current, s.err
+}
+
+// errFetch is for a chart that could not be had, which says nothing about the chart.
+var errFetch = errors.New("the chart is not there")
+
+// load returns the chart, which may have to be fetched first.
+func (e *Engine) load(ctx context.Context) (*content, error) {
+	if e.cfg.Fetch != nil {
+		if err := e.cfg.Fetch(ctx); err != nil {
+			return nil, fmt.Errorf("%w: %w", errFetch, err)
+		}
+	}
+	return e.charts.load()
 }
 
 func loadChart(path string) (*content, error) {

@@ -26,6 +26,8 @@ type client struct {
 	marks   marks
 	tell    *teller
 	updated bool // objects were changed, not only created
+	// adoptable, if set, says what keeps objects that are about to be applied from being taken over.
+	adoptable func(kube.ResourceList) error
 	// installedCRDs is called when the kinds of a chart's crds directory are served.
 	installedCRDs func()
 
@@ -52,6 +54,9 @@ func (c *client) Build(manifest io.Reader, validate bool) (kube.ResourceList, er
 	if !validate {
 		err = utilerrors.FilterOut(err, meta.IsNoMatchError)
 	}
+	if err == nil && validate && c.adoptable != nil {
+		err = c.adoptable(infos)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +65,7 @@ func (c *client) Build(manifest io.Reader, validate bool) (kube.ResourceList, er
 
 // read returns the marked objects of a manifest, also when there is an error about others.
 func (c *client) read(manifest io.Reader) (kube.ResourceList, error) {
-	infos, err := c.getter.NewBuilder().
-		Unstructured().
-		ContinueOnError().
-		NamespaceParam(c.Namespace).DefaultNamespace().
-		Flatten().
-		Stream(manifest, "").
-		Do().Infos()
+	infos, err := c.parse(manifest)
 	for _, info := range infos {
 		if obj := object(info); obj != nil {
 			c.marks.put(obj, info.Mapping.Scope.Name() == meta.RESTScopeNameNamespace)
@@ -75,10 +74,31 @@ func (c *client) read(manifest io.Reader) (kube.ResourceList, error) {
 	return infos, err
 }
 
+// parse returns the objects of a manifest as they are.
+func (c *client) parse(manifest io.Reader) (kube.ResourceList, error) {
+	return c.getter.NewBuilder().
+		Unstructured().
+		ContinueOnError().
+		NamespaceParam(c.Namespace).DefaultNamespace().
+		Flatten().
+		Stream(manifest, "").
+		Do().Infos()
+}
+
 // Update changes objects and remembers that it did: an install that does so has adopted what was there.
 func (c *client) Update(original, target kube.ResourceList, force bool) (*kube.Result, error) {
 	c.updated = true
-	return c.Client.Update(original, target, force)
+	update := func() (*kube.Result, error) { return c.Client.Update(original, target, false) }
+	if !force {
+		return update()
+	}
+	return c.forced(target, update)
+}
+
+// UpdateThreeWayMerge is as Update, for objects that are taken over.
+func (c *client) UpdateThreeWayMerge(original, target kube.ResourceList, force bool) (*kube.Result, error) {
+	c.updated = true
+	return c.Client.UpdateThreeWayMerge(original, target, force)
 }
 
 // Delete deletes objects and keeps the errors.

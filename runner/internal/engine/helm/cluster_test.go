@@ -14,8 +14,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
@@ -196,38 +194,11 @@ func TestReleaseLargerThanASecret(t *testing.T) {
 	w.did(e, job, engine.ActionUpgrade)
 	w.did(w.engine(dir), job, engine.ActionNone)
 	w.run(e, finalize(job), engine.Changed)
-
-	writeFile(t, dir+"/templates/huge.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: huge}\nbinaryData: {a: {{ .Files.Get \"docs/manual.txt\" }}}\n")
-	result := w.run(w.engine(dir), job, engine.Permanent)
-	if result.Reason != engine.ReasonInstallFailed || !strings.Contains(result.Message, "larger than a Secret") {
-		t.Errorf("reason %s, message %q", result.Reason, result.Message)
-	}
 }
 
 func TestMissingRightsAreNamed(t *testing.T) {
 	w := newWorld(t)
-	user := "helm-test-" + w.namespace
-	role := &rbacv1.Role{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "limited"},
-		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{""}, Resources: []string{"secrets", "configmaps"}, Verbs: []string{"*"}},
-			{APIGroups: []string{"apps"}, Resources: []string{"deployments"}, Verbs: []string{"*"}},
-			{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"get"}},
-		},
-	}
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "limited"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "limited"},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: user}},
-	}
-	if err := w.client.Create(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.client.Create(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
-	limited := rest.CopyConfig(w.config)
-	limited.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	limited := w.limited("secrets", "configmaps", "deployments.apps", "services:get")
 	e := w.engine("plain", func(c *Config) { c.RESTConfig = limited })
 	result := w.run(e, w.job("one", nil), engine.Transient)
 	if result.Reason != engine.ReasonForbidden || !strings.HasPrefix(result.Message, "may not create services: ") {

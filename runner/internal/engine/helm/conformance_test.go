@@ -72,11 +72,14 @@ func (w *world) effects(owner string) []string {
 	return out
 }
 
-func (w *world) waitForHook(owner string) {
+func (w *world) waitForHook(owner string) { w.t.Helper(); w.waitForJob(owner + "-hook") }
+
+// waitForJob waits until a Job is there.
+func (w *world) waitForJob(name string) {
 	w.t.Helper()
 	testkit.Eventually(w.t, 30*time.Second, func(ctx context.Context) error {
 		hook := &unstructured.Unstructured{}
 		hook.SetGroupVersionKind(jobs)
-		return w.client.Get(ctx, kube.ObjectKey{Namespace: w.namespace, Name: owner + "-hook"}, hook)
+		return w.client.Get(ctx, kube.ObjectKey{Namespace: w.namespace, Name: name}, hook)
 	})
 }

@@ -2,10 +2,13 @@ package helm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -19,13 +22,15 @@ type Engine struct {
 	host   string
 	good   *lru.Cache // UID -> goodRun
 	vain   *lru.Cache // vainKey -> signature
+	claims *lru.Cache // UID -> sighting
+	wake   func(owner types.NamespacedName, why string)
 }
 
 var _ engine.Engine = (*Engine)(nil)
 
 // Ready returns nil if the chart loads.
-func (e *Engine) Ready(context.Context) error {
-	_, err := e.charts.load()
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.load(ctx)
 	return err
 }
 
@@ -42,6 +47,8 @@ func (e *Engine) run(outer context.Context, job engine.Job) engine.Result {
 	ctx, cancel := withTimeout(outer, job.Timeout)
 	defer cancel()
 	r := e.newRun(ctx, job)
+	r.cancel = cancel
+	defer r.following()()
 	defer func() { r.release() }()
 	var result engine.Result
 	switch {
@@ -70,10 +77,16 @@ func (r *run) reconcile() engine.Result {
 	if refusal := r.prepare(); refusal != nil {
 		return *refusal
 	}
-	verify := r.job.VerifyChildren
+	verify := r.job.VerifyChildren && (r.e.cfg.Drift != DriftOff || r.e.cfg.Wait)
 	if known, ok := r.e.recall(r.job.Owner.UID); ok {
 		if known.digest == r.digest && !verify && !known.recheck {
-			return known.result()
+			stands, err := r.stands(known)
+			if err != nil {
+				return r.apiFailed("look at the release", err)
+			}
+			if stands {
+				return known.result()
+			}
 		}
 		verify = verify || known.recheck
 	}
@@ -85,7 +98,10 @@ func (r *run) reconcile() engine.Result {
 
 // prepare loads the chart and works out the digest of the inputs.
 func (r *run) prepare() *engine.Result {
-	content, err := r.e.charts.load()
+	content, err := r.e.load(r.ctx)
+	if errors.Is(err, errFetch) {
+		return &engine.Result{Outcome: engine.Transient, Reason: engine.ReasonChartUnavailable, Message: err.Error()}
+	}
 	if err != nil {
 		return refuse(engine.ReasonInvalidChart, err.Error())
 	}
@@ -94,17 +110,24 @@ func (r *run) prepare() *engine.Result {
 	if err != nil {
 		return refuse(engine.ReasonInvalidValues, err.Error())
 	}
-	if !content.uses.with(values).capabilities() {
-		r.digest = inputsDigest(content, values, nil)
-		return nil
-	}
-	caps, err := r.e.cfg.Capabilities.get(r.ctx, r.getter)
-	if err != nil {
+	r.values = append(values, r.generation()...) // another one is another release
+	if err := r.digestInputs(); err != nil {
 		result := r.apiFailed("ask for the cluster's capabilities", err)
 		return &result
 	}
-	r.digest = inputsDigest(content, values, caps)
 	return nil
+}
+
+// digestInputs works out the digest of the inputs, with the capabilities that the cluster has now.
+func (r *run) digestInputs() (err error) {
+	var caps *chartutil.Capabilities
+	if r.content.uses.with(r.values).capabilities() {
+		caps, err = r.e.cfg.Capabilities.get(r.ctx, r.getter)
+	}
+	if err == nil {
+		r.digest = inputsDigest(r.content, r.values, caps)
+	}
+	return err
 }
 
 // maxMoves bounds how often the release is looked at in one run: unlock, compare and what follows.
@@ -151,14 +174,25 @@ func (r *run) act(m move, why string) engine.Result {
 		return r.verify()
 	case moveAdopt:
 		return r.adopt()
+	case moveGiveUp:
+		return r.giveUp()
+	case moveStay:
+		return r.stay()
 	case moveWait:
-		return engine.Result{Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: busyRetry,
-			Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why)}
+		return r.busy(why)
 	case moveRefuse:
 		return *refuse(engine.ReasonReleaseTaken, fmt.Sprintf(
 			"release %q in namespace %s is taken: %s; give the resource another name or uninstall that release",
-			r.job.Owner.Name, r.job.Owner.Namespace, why))
+			r.job.Owner.Name, r.namespace, why))
 	default:
 		return r.nothing()
+	}
+}
+
+// busy is the result when somebody else works on the release.
+func (r *run) busy(why string) engine.Result {
+	return engine.Result{
+		Outcome: engine.Waiting, Reason: engine.ReasonReleaseBusy, RetryAfter: r.busyFor(),
+		Message: fmt.Sprintf("release %q is being worked on: %s", r.job.Owner.Name, why),
 	}
 }

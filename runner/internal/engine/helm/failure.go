@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -31,6 +32,9 @@ func (r *run) actionFailed(did engine.Action, rel *release.Release, err error) e
 	if did != engine.ActionUninstall && isRenderError(err) {
 		return r.renderFailed(err)
 	}
+	if errors.Is(err, driver.ErrReleaseExists) { // somebody was faster
+		return r.busy("another revision was made at the same time")
+	}
 	result := engine.Result{
 		Outcome: engine.Transient, Reason: reasons[did], Message: explain(err),
 		Failures: r.failures(err), Release: r.standing(),
@@ -38,7 +42,7 @@ func (r *run) actionFailed(did engine.Action, rel *release.Release, err error) e
 	if errors.Is(err, errTooLarge) {
 		result.Outcome = engine.Permanent
 	}
-	r.e.forget(r.job.Owner.UID)
+	r.forget()
 	return result
 }
 
@@ -124,13 +128,18 @@ func isRenderError(err error) bool {
 func (r *run) finish(outer context.Context, result engine.Result) engine.Result {
 	result = r.ended(outer, result)
 	result.APIRequests, result.Writes, result.Denials = r.recorder.Requests(), r.recorder.Writes(), r.recorder.Denials()
+	result = terminating(result)
 	if result.Outcome == engine.Transient || result.Outcome == engine.Permanent {
 		result = forbidden(result)
 	}
 	result.Message = r.redact.clean(result.Message)
 	failed := !result.Outcome.OK() && result.Outcome != engine.Waiting
 	if failed && r.e.cfg.LogSink != nil {
-		r.e.cfg.LogSink(r.job, r.log.last())
+		lines := r.log.last()
+		for i := range lines {
+			lines[i] = r.redact.masked(lines[i])
+		}
+		r.e.cfg.LogSink(r.job, lines)
 	}
 	return result
 }

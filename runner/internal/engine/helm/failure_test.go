@@ -63,7 +63,7 @@ func TestFailedUpgradeSaysWhyAndHeals(t *testing.T) {
 	e := w.engine("plain")
 	w.did(e, w.job("one", map[string]any{"message": "good"}), engine.ActionInstall)
 	bad := w.job("one", map[string]any{"message": "bad", "fail": true, "extra": true})
-	for range 5 {
+	for range DefaultRetries {
 		result := w.run(e, bad, engine.Transient)
 		if result.Reason != engine.ReasonUpgradeFailed || !strings.Contains(result.Message, "99999") {
 			t.Fatalf("reason %s, message %q", result.Reason, result.Message)
@@ -73,7 +73,7 @@ func TestFailedUpgradeSaysWhyAndHeals(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"deployed", "failed"}, w.revisions("one")); diff != "" {
-		t.Errorf("history after five attempts (-want +got):\n%s", diff)
+		t.Errorf("history after all attempts (-want +got):\n%s", diff)
 	}
 	if !w.exists(configMaps, w.namespace, "one-extra") {
 		t.Error("the failed upgrade was rolled back")

@@ -1,11 +1,14 @@
 package helm
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/action"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 )
@@ -99,5 +102,51 @@ func TestNothingToDoAsksNothing(t *testing.T) {
 				t.Errorf("revisions are %v", got)
 			}
 		})
+	}
+}
+
+// What is decided on are the inputs, also where no object shows a difference.
+func TestValuesAndNotesOnlyAreChanges(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "plain")
+	e := w.engine(dir)
+	e.charts.clock = &steppingClock{now: time.Now()}
+	job := w.job("one", nil)
+	w.did(e, job, engine.ActionInstall)
+	job.Inputs = map[string]any{"unused": "value"}
+	w.did(e, job, engine.ActionUpgrade)
+	if values, err := action.NewGetValues(w.stock()).Run("one"); err != nil || values["unused"] != "value" {
+		t.Errorf("helm get values says %v, %v", values, err)
+	}
+	writeFile(t, dir+"/templates/NOTES.txt", "other words")
+	if result := w.did(e, job, engine.ActionUpgrade); result.Release.Notes != "other words" {
+		t.Errorf("notes are %q", result.Release.Notes)
+	}
+	for range 3 {
+		w.did(e, verified(job), engine.ActionNone)
+	}
+	if diff := cmp.Diff([]string{"superseded", "superseded", "deployed"}, w.revisions("one")); diff != "" {
+		t.Errorf("history (-want +got):\n%s", diff)
+	}
+}
+
+// Documents in another order, and what was only formatted, are the same objects: no revision after a take-over.
+func TestShuffledDocumentsAreTheSame(t *testing.T) {
+	w := newWorld(t)
+	w.stockInstall("plain", "one", nil)
+	dir := copyChart(t, "plain")
+	for _, name := range []string{"configmap.yaml", "service.yaml"} {
+		text, err := os.ReadFile(dir + "/templates/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, dir+"/templates/z"+name, "---\n# moved\n---\n"+string(text)+"\n---\n")
+		if err := os.Remove(dir + "/templates/" + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.run(w.engine(dir), w.job("one", nil), engine.Changed) // the owner
+	if got := w.revisions("one"); len(got) != 1 {
+		t.Errorf("revisions are %v", got)
 	}
 }

@@ -11,7 +11,8 @@ type goodRun struct {
 	digest   digest
 	release  engine.Release
 	children []engine.Child
-	recheck  bool // the next run has to look at the children
+	drift    []string // what differs and is left so; nil when nobody looks
+	recheck  bool     // the next run has to look at the children
 }
 
 // remember keeps a good run. Its manifest is kept only if configured, for it may be large.
@@ -36,8 +37,14 @@ func (e *Engine) recall(uid types.UID) (goodRun, bool) {
 	return run, ok
 }
 
-// forget drops what is remembered of a resource, since the release may no longer be as it was.
-func (e *Engine) forget(uid types.UID) { e.good.Remove(uid) }
+// Forget drops what is remembered of a resource that somebody else looks after from now on.
+func (e *Engine) Forget(owner engine.Owner) { e.good.Remove(owner.UID) }
+
+// forget drops what is remembered of the resource, since the release may no longer be as it was.
+func (r *run) forget() {
+	r.e.good.Remove(r.job.Owner.UID)
+	r.knows(0)
+}
 
 // vainKey identifies an object of a resource.
 type vainKey struct {

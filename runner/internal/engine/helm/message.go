@@ -3,7 +3,6 @@ package helm
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
@@ -104,23 +103,32 @@ func (r *redactor) add(secret string) {
 	slices.SortFunc(r.secrets, func(a, b string) int { return len(b) - len(a) })
 }
 
+// masked returns a text without secrets.
+func (r *redactor) masked(text string) string {
+	for _, secret := range r.secrets {
+		text = strings.ReplaceAll(text, secret, mask)
+	}
+	return text
+}
+
 var (
 	listing = regexp.MustCompile(`\d+ errors? occurred:\s*\* `)
 	items   = regexp.MustCompile(`\s*\n\s*\* `)
 	blanks  = regexp.MustCompile(`[ \t]*\n\s*`)
-	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.){` + strconv.Itoa(maxQuote) + `,}"`)
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 )
 
 // clean returns a text that is fit for status, events and logs: without secrets, of bounded length, and with the
 // listings of Helm's error library made readable.
 func (r *redactor) clean(text string) string {
-	for _, secret := range r.secrets {
-		text = strings.ReplaceAll(text, secret, mask)
-	}
+	text = r.masked(text)
 	text = listing.ReplaceAllString(text, "")
 	text = items.ReplaceAllString(text, "; ")
 	text = blanks.ReplaceAllString(strings.TrimSpace(text), "\n")
 	text = quoted.ReplaceAllStringFunc(text, func(s string) string {
+		if len(s) < maxQuote+len(`""`) {
+			return s
+		}
 		return strings.ToValidUTF8(s[:maxQuote], "") + `..."`
 	})
 	if len(text) > maxMessage {

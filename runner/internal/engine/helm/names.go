@@ -22,10 +22,8 @@ var errUnsettled = errors.New("too many moves")
 func (r *run) checkName() *engine.Result {
 	owner := r.job.Owner
 	switch {
-	case owner.Namespace == "":
-		return refuse(engine.ReasonReleaseName, fmt.Sprintf(
-			"%s %q is cluster-scoped; a Helm release lives in a namespace, so a chart can be run for namespaced kinds only as yet",
-			owner.Kind, owner.Name))
+	case r.misplaced != nil:
+		return refuse(engine.ReasonReleaseName, r.misplaced.Error())
 	case len(owner.Name) > maxReleaseName:
 		return refuse(engine.ReasonReleaseName, fmt.Sprintf(
 			"the name %q has %d characters; it is the name of the Helm release too, which may have %d at most",

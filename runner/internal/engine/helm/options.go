@@ -4,13 +4,13 @@ import (
 	"strconv"
 )
 
-// prefix of the annotations that the Operator SDK and helm-operator-plugins read from a resource. rollback-force is
-// among them and has no meaning here: a failed upgrade is never rolled back by itself.
+// prefix of the annotations that the Operator SDK and helm-operator-plugins read from a resource.
 const prefix = "helm.sdk.operatorframework.io/"
 
 // options are what a resource's annotations say about how to act.
 type options struct {
-	force                bool // replace objects instead of patching them
+	force                *bool // make objects anew that cannot be changed; nil where the resource does not say
+	rollbackForce        bool  // the same in a rollback
 	uninstallWait        bool
 	installNoHooks       bool
 	upgradeNoHooks       bool
@@ -23,7 +23,11 @@ type options struct {
 
 func readOptions(annotations map[string]string) options {
 	var o options
-	o.force = o.flag(annotations, "upgrade-force")
+	if _, ok := annotations[prefix+"upgrade-force"]; ok {
+		force := o.flag(annotations, "upgrade-force")
+		o.force = &force
+	}
+	o.rollbackForce = o.flag(annotations, "rollback-force")
 	o.uninstallWait = o.flag(annotations, "uninstall-wait")
 	o.installNoHooks = o.flag(annotations, "install-disable-hooks")
 	o.upgradeNoHooks = o.flag(annotations, "upgrade-disable-hooks")

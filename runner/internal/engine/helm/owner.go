@@ -43,7 +43,7 @@ func (m marks) put(obj *unstructured.Unstructured, namespaced bool) {
 	case m.collectable(obj, namespaced):
 		obj.SetOwnerReferences(withOwner(obj.GetOwnerReferences(), m.owner))
 	default:
-		setAnnotation(obj, primaryAnnotation, m.owner.Namespace+"/"+m.owner.Name)
+		setAnnotation(obj, primaryAnnotation, qualified(m.owner))
 		setAnnotation(obj, primaryTypeAnnotation, groupKind(m.owner).String())
 	}
 }
@@ -99,6 +99,31 @@ func putHelmMarks(obj *unstructured.Unstructured, name, namespace string) {
 func hasHelmMarks(obj *unstructured.Unstructured, name, namespace string) bool {
 	annotations := obj.GetAnnotations()
 	return annotations[releaseNameAnnotation] == name && annotations[releaseSpaceAnnotation] == namespace
+}
+
+// onlyMarks returns what says whose an object is, and nothing else of it.
+func onlyMarks(obj *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	out.SetAPIVersion(obj.GetAPIVersion())
+	out.SetKind(obj.GetKind())
+	out.SetNamespace(obj.GetNamespace())
+	out.SetName(obj.GetName())
+	out.SetOwnerReferences(obj.GetOwnerReferences())
+	for _, key := range []string{chartLabel, managedByLabel} {
+		if value, ok := obj.GetLabels()[key]; ok {
+			setLabel(out, key, value)
+		}
+	}
+	for _, key := range []string{primaryAnnotation, primaryTypeAnnotation, releaseNameAnnotation, releaseSpaceAnnotation} {
+		if value, ok := obj.GetAnnotations()[key]; ok {
+			setAnnotation(out, key, value)
+		}
+	}
+	return out
+}
+
+func groupKindOf(group, kind string) schema.GroupKind {
+	return schema.GroupKind{Group: group, Kind: kind}
 }
 
 func groupKind(owner engine.Owner) schema.GroupKind {

@@ -11,6 +11,8 @@ const (
 	moveUpgrade move = "upgrade" // make a new revision
 	moveUnlock  move = "unlock"  // mark what was left unfinished, then look again
 	moveCompare move = "compare" // render and compare, then look again
+	moveGiveUp  move = "give up" // say once more what has failed
+	moveStay    move = "stay"    // as verify, if that is asked for, and say what has failed
 	moveWait    move = "wait"
 	moveRefuse  move = "refuse"
 )
@@ -24,6 +26,10 @@ func plan(s state, verify bool, same *bool) move {
 		return moveUpgrade
 	case interrupted:
 		return moveUnlock
+	case givenUp:
+		return moveGiveUp
+	case rolledBack:
+		return moveStay
 	case busy:
 		return moveWait
 	case foreign:

@@ -29,7 +29,7 @@ func (r *run) prune(manifests []string, keep string) {
 			continue
 		}
 		for _, info := range old.Difference(wanted) {
-			name := title(info, r.job.Owner.Namespace)
+			name := title(info, r.namespace)
 			if deleted, err := r.pruneOne(info); err != nil {
 				r.tell.failed(name, fmt.Errorf("delete what a failed attempt has left: %w", err), 0)
 			} else if deleted {
@@ -48,7 +48,7 @@ func (r *run) pruneOne(info *resource.Info) (bool, error) {
 	if err != nil || live == nil || live.GetDeletionTimestamp() != nil {
 		return false, err
 	}
-	if kept(live) || !hasHelmMarks(live, r.job.Owner.Name, r.job.Owner.Namespace) {
+	if kept(live) || !hasHelmMarks(live, r.job.Owner.Name, r.namespace) {
 		return false, nil
 	}
 	return true, deleteOne(helper, info)
@@ -58,6 +58,25 @@ func deleteOne(helper *resource.Helper, info *resource.Info) error {
 	background := metav1.DeletePropagationBackground
 	_, err := helper.DeleteWithOptions(info.Namespace, info.Name, &metav1.DeleteOptions{PropagationPolicy: &background})
 	return err
+}
+
+// unrecorded returns what the release whose record is gone may have consisted of: what is remembered, else what the chart
+// gives for the resource. A chart that gives nothing is no reason to hold the resource.
+func (r *run) unrecorded() []string {
+	if known, ok := r.e.recall(r.job.Owner.UID); ok {
+		return []string{leftovers(known.children, r.namespace)}
+	}
+	content, err := r.e.charts.load()
+	if err != nil {
+		return nil
+	}
+	r.content = content
+	made, err := r.render(1)
+	if err != nil {
+		r.tell.notef("what the release may have left is not known: %v", err)
+		return nil
+	}
+	return made.manifests
 }
 
 // leftovers returns a manifest of those remembered children that no garbage collector takes care of. It stands in

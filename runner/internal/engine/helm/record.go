@@ -23,8 +23,13 @@ type record struct {
 	status   release.Status
 	digest   digest // of the inputs; empty when another tool made the revision
 	owners   []metav1.OwnerReference
+	remote   *remoteOwner // the owner that is in another namespace; nil for none
 	labels   map[string]string
 	modified time.Time // when the record was last written
+	holder   claim     // who works on it; empty unless it is unfinished
+	seen     string    // resourceVersion, when it was listed
+	attempts int       // upgrades to the same inputs that have failed, this one included
+	givenUp  digest    // inputs whose upgrade was given up and rolled back to this revision
 }
 
 // newRecord reads the metadata of a release Secret. It reports false if that is no revision.
@@ -38,13 +43,26 @@ func newRecord(secret *metav1.PartialObjectMetadata) (record, bool) {
 		version:  version,
 		status:   release.Status(labels["status"]),
 		owners:   secret.GetOwnerReferences(),
+		remote:   readRemoteOwner(secret.GetAnnotations()),
 		labels:   labels,
 		modified: modified(secret),
+		seen:     secret.GetResourceVersion(),
 	}
-	if labels[revisionLabel] == labels["version"] {
-		r.digest = digest(labels[digestLabel])
+	if r.unfinished() {
+		r.holder = claimOf(secret.GetAnnotations())
 	}
+	r.readLabels(labels)
 	return r, true
+}
+
+// readLabels reads what our own labels say, which counts for the revision only that they were made for.
+func (r *record) readLabels(labels map[string]string) {
+	if labels[revisionLabel] != strconv.Itoa(r.version) {
+		r.digest, r.givenUp, r.attempts = "", "", 0
+		return
+	}
+	r.digest, r.givenUp = digest(labels[digestLabel]), digest(labels[givenUpLabel])
+	r.attempts, _ = strconv.Atoi(labels[attemptsLabel])
 }
 
 // modified returns when Helm last wrote a record.
@@ -59,12 +77,23 @@ func modified(secret *metav1.PartialObjectMetadata) time.Time {
 	return last
 }
 
+// unfinished reports whether somebody is at work on the revision, or was when his process ended.
+func (r record) unfinished() bool {
+	return r.status.IsPending() || r.status == release.StatusUninstalling
+}
+
+// good reports whether the revision is the one that is deployed.
+func (r record) good() bool { return r.status == release.StatusDeployed }
+
 // controller returns the owner that controls the record, or nil.
 func (r record) controller() *metav1.OwnerReference {
 	for i := range r.owners {
 		if r.owners[i].Controller != nil && *r.owners[i].Controller {
 			return &r.owners[i]
 		}
+	}
+	if r.remote != nil {
+		return &r.remote.OwnerReference
 	}
 	return nil
 }
@@ -85,6 +114,14 @@ func (h history) last() *record {
 	return &h[len(h)-1]
 }
 
+// next returns the number of the revision that comes next.
+func (h history) next() int {
+	if last := h.last(); last != nil {
+		return last.version + 1
+	}
+	return 1
+}
+
 // deployed returns the newest revision that is deployed, or nil.
 func (h history) deployed() *record {
 	for i := len(h) - 1; i >= 0; i-- {
@@ -93,6 +130,19 @@ func (h history) deployed() *record {
 		}
 	}
 	return nil
+}
+
+// inUse returns the revision that objects in the cluster come from, as far as that can be told: the one that is deployed,
+// else the newest; nil for none.
+func (h history) inUse() *record {
+	if good := h.deployed(); good != nil {
+		return good
+	}
+	last := h.last()
+	if last == nil || last.status == release.StatusUninstalled {
+		return nil
+	}
+	return last
 }
 
 // everDeployed reports whether any revision was good once.

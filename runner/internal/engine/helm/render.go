@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	templates "helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/release"
@@ -16,6 +17,7 @@ import (
 // rendered is what a chart's templates give for a resource.
 type rendered struct {
 	manifests []string
+	sources   []string // names of the templates that the manifests come from
 	hooks     []*release.Hook
 	values    chartutil.Values // with the chart's defaults
 }
@@ -27,19 +29,40 @@ func (r *run) render(revision int) (rendered, error) {
 	if err != nil {
 		return rendered{}, err
 	}
-	chart, values := r.content.clone(), cloneMap(r.job.Inputs)
+	options := chartutil.ReleaseOptions{
+		Name: r.job.Owner.Name, Namespace: r.namespace, Revision: revision,
+	}
+	options.IsInstall = r.installs(revision)
+	options.IsUpgrade = !options.IsInstall
+	return renderChart(r.content.clone(), cloneMap(r.job.Inputs), options, caps, lookups{r.getter})
+}
+
+// installs reports whether a revision is that of an install.
+func (r *run) installs(revision int) bool {
+	if revision == 1 {
+		return true
+	}
+	last := r.store.history.last()
+	return last == nil || revision > last.version && (last.status == release.StatusUninstalled || !r.store.history.everDeployed())
+}
+
+// renderChart runs the templates of a chart, which is changed by it as the values are. Without a way to look up
+// objects there are none.
+func renderChart(
+	chart *chart.Chart, values map[string]any, options chartutil.ReleaseOptions, caps *chartutil.Capabilities, objects templates.ClientProvider,
+) (rendered, error) {
 	if err := chartutil.ProcessDependenciesWithMerge(chart, values); err != nil {
 		return rendered{}, fmt.Errorf("process the chart's dependencies: %w", err)
-	}
-	options := chartutil.ReleaseOptions{
-		Name: r.job.Owner.Name, Namespace: r.job.Owner.Namespace, Revision: revision,
-		IsInstall: revision == 1, IsUpgrade: revision > 1,
 	}
 	top, err := chartutil.ToRenderValuesWithSchemaValidation(chart, values, options, caps, true)
 	if err != nil {
 		return rendered{}, fmt.Errorf("put the values together: %w", err)
 	}
-	files, err := templates.RenderWithClientProvider(chart, top, lookups{r.getter})
+	run := func() (map[string]string, error) { return templates.Render(chart, top) }
+	if objects != nil {
+		run = func() (map[string]string, error) { return templates.RenderWithClientProvider(chart, top, objects) }
+	}
+	files, err := run()
 	if err != nil {
 		return rendered{}, err
 	}
@@ -56,6 +79,7 @@ func (r *run) render(revision int) (rendered, error) {
 	out.values, _ = top["Values"].(chartutil.Values)
 	for _, manifest := range sorted {
 		out.manifests = append(out.manifests, manifest.Content)
+		out.sources = append(out.sources, manifest.Name)
 	}
 	return out, nil
 }

@@ -27,8 +27,10 @@ const recheckAfter = 10 * time.Second
 
 // report is what looking at a release's objects came to.
 type report struct {
+	how         looking
 	changed     []string // objects that were put back
 	terminating []string // objects that are being deleted
+	drift       []string // what differs and was left so
 	failures    []engine.Failure
 }
 
@@ -57,13 +59,25 @@ func (r *run) adopt() engine.Result {
 		return r.apiFailed("take the release over", err)
 	}
 	r.tell.notef("release %s, revision %d, is what the resource asks for and was taken over as it is", rel.Name, rel.Version)
+	if r.e.cfg.Drift != DriftCorrect {
+		if _, err := r.repair(rel, mark); err != nil {
+			return r.apiFailed("read the release's manifest", err)
+		}
+	}
 	return r.mend(rel)
 }
 
-// mend repairs a release and says what it came to.
+// mend repairs a release, or looks at it, and says what it came to.
 func (r *run) mend(rel *release.Release) engine.Result {
 	r.redact.addManifest(rel.Manifest)
-	report, err := r.repair(rel)
+	how := correct
+	switch r.e.cfg.Drift {
+	case DriftOff:
+		return r.settled(rel, engine.Succeeded, engine.ActionNone, false)
+	case DriftDetect:
+		how = detect
+	}
+	report, err := r.repair(rel, how)
 	if err != nil {
 		return r.apiFailed("read the release's manifest", err)
 	}
@@ -71,6 +85,9 @@ func (r *run) mend(rel *release.Release) engine.Result {
 	outcome, did := engine.Succeeded, engine.ActionNone
 	if len(report.changed) > 0 {
 		outcome, did = engine.Changed, engine.ActionRepair
+	}
+	if how == detect {
+		r.drift = append([]string{}, report.drift...)
 	}
 	result := r.settled(rel, outcome, did, recheck)
 	if len(report.terminating) > 0 {
@@ -87,8 +104,8 @@ func (r *run) mend(rel *release.Release) engine.Result {
 }
 
 // repair compares the objects of a release with its manifest. One that fails does not stop the others.
-func (r *run) repair(rel *release.Release) (report, error) {
-	var out report
+func (r *run) repair(rel *release.Release, how looking) (report, error) {
+	out := report{how: how}
 	infos, err := r.client.read(strings.NewReader(rel.Manifest))
 	if len(infos) == 0 && err != nil {
 		return out, err
@@ -97,7 +114,9 @@ func (r *run) repair(rel *release.Release) (report, error) {
 		out.failures = append(out.failures, engine.Failure{Name: "manifest", Message: r.redact.clean(err.Error())})
 	}
 	lives, errs := r.readAll(infos)
+	r.seen = map[engine.Child]*unstructured.Unstructured{}
 	for i, info := range infos {
+		r.seen[childOf(info)] = lives[i]
 		switch {
 		case info.Name == "": // with a generated name; each creation makes another object
 			continue
@@ -107,7 +126,7 @@ func (r *run) repair(rel *release.Release) (report, error) {
 			err = r.repairOne(&out, info, lives[i], rel)
 		}
 		if err != nil {
-			name := title(info, r.job.Owner.Namespace)
+			name := title(info, r.namespace)
 			out.failures = append(out.failures, engine.Failure{Name: name, Message: r.redact.clean(explain(err))})
 			r.tell.failed(name, err, 0)
 		}
@@ -135,16 +154,24 @@ func (r *run) readAll(infos kube.ResourceList) ([]*unstructured.Unstructured, []
 
 // repairOne brings one object to what the manifest says.
 func (r *run) repairOne(out *report, info *resource.Info, live *unstructured.Unstructured, rel *release.Release) error {
-	want, name := object(info), title(info, r.job.Owner.Namespace)
+	want, name := object(info), title(info, r.namespace)
 	putHelmMarks(want, rel.Name, rel.Namespace)
+	if out.how == mark {
+		info.Object = onlyMarks(want)
+	}
 	helper := resource.NewHelper(info.Client, info.Mapping).WithFieldManager(fieldManager())
 	switch {
-	case live == nil && goesByItself(want):
+	case live == nil && (goesByItself(want) || out.how == mark):
+		return nil
+	case live == nil && out.how == detect:
+		out.drift = append(out.drift, name+" is missing")
 		return nil
 	case live == nil:
-		if _, err := helper.Create(info.Namespace, true, want); err != nil {
+		made, err := helper.Create(info.Namespace, true, want)
+		if err != nil {
 			return fmt.Errorf("create it again: %w", err)
 		}
+		r.seen[childOf(info)] = object(&resource.Info{Object: made})
 		out.changed = append(out.changed, name)
 		r.tell.object(name, "created again, for it was missing")
 		return nil
@@ -165,15 +192,20 @@ func (r *run) putBack(out *report, helper *resource.Helper, info *resource.Info,
 	if err != nil || !differs || r.e.inVain(key, patch.Signature) {
 		return err
 	}
+	if out.how == detect {
+		return r.detect(out, helper, info, live, patch)
+	}
 	after, err := helper.Patch(info.Namespace, info.Name, patch.Type, patch.Data, nil)
 	if err != nil {
 		return fmt.Errorf("put back %s: %w", fields(patch), err)
 	}
-	if now := object(&resource.Info{Object: after}); now != nil && now.GetResourceVersion() == live.GetResourceVersion() {
+	now := object(&resource.Info{Object: after})
+	r.seen[childOf(info)] = now
+	if now != nil && sameContent(now, live) {
 		r.e.wasInVain(key, patch.Signature)
 		return nil
 	}
-	name := title(info, r.job.Owner.Namespace)
+	name := title(info, r.namespace)
 	out.changed = append(out.changed, name)
 	r.tell.object(name, "put back "+fields(patch))
 	return nil
@@ -200,20 +232,6 @@ func fields(patch drift.Patch) string {
 		return fmt.Sprintf("%s and %d more fields", strings.Join(names[:most], ", "), len(names)-most)
 	}
 	return strings.Join(names, ", ")
-}
-
-// explain adds to an error what to do about it, where the API server's words leave that open.
-func explain(err error) string {
-	text := err.Error()
-	if !strings.Contains(text, "is invalid: ") { // Helm joins the texts of errors, so that their types are lost
-		return text
-	}
-	for _, fixed := range []string{"immutable", "may not change", "Forbidden: updates to"} {
-		if strings.Contains(text, fixed) {
-			return text + " (this field cannot be changed in place; delete the object to have it made anew)"
-		}
-	}
-	return text
 }
 
 // fieldManager is the name under which Helm changes objects.

@@ -18,19 +18,17 @@ func (r *run) describe(rel *release.Release, did engine.Action) *engine.Release 
 	if len(notes) > maxNotes {
 		notes = strings.ToValidUTF8(notes[:maxNotes], "")
 	}
-	for _, secret := range r.redact.secrets {
-		notes = strings.ReplaceAll(notes, secret, mask)
-	}
 	return &engine.Release{
 		Name: rel.Name, Version: rel.Version, Digest: string(r.digest),
-		Manifest: rel.Manifest, Notes: notes, Action: did,
+		Manifest: rel.Manifest, Notes: r.redact.masked(notes), Action: did,
 	}
 }
 
 // keep remembers a good run. recheck asks the next run to look at the children in any case.
 func (r *run) keep(result engine.Result, recheck bool) {
+	r.knows(result.Release.Version)
 	r.e.remember(r.job.Owner.UID, goodRun{
-		digest: r.digest, release: *result.Release, children: result.Children, recheck: recheck,
+		digest: r.digest, release: *result.Release, children: result.Children, drift: result.Drift, recheck: recheck,
 	})
 }
 
@@ -38,7 +36,7 @@ func (r *run) keep(result engine.Result, recheck bool) {
 func (g goodRun) result() engine.Result {
 	described := g.release
 	return engine.Result{
-		Outcome: engine.Succeeded, Release: &described, Children: append([]engine.Child(nil), g.children...),
+		Outcome: engine.Succeeded, Release: &described, Children: append([]engine.Child(nil), g.children...), Drift: g.drift,
 	}
 }
 
@@ -59,7 +57,19 @@ func (r *run) settled(rel *release.Release, outcome engine.Outcome, did engine.A
 		return r.apiFailed("list the release's objects", err)
 	}
 	result := engine.Result{Outcome: outcome, Release: r.describe(rel, did), Children: children}
-	r.keep(result, recheck)
+	return r.judged(result, recheck)
+}
+
+// judged completes a good result: what differs, and whether the objects are ready where that is asked for.
+func (r *run) judged(result engine.Result, recheck bool) engine.Result {
+	result.Drift = r.drift
+	kept := result
+	if r.e.cfg.Wait {
+		if result = r.awaitReady(result, result.Release.Manifest); result.Release == nil {
+			return result
+		}
+	}
+	r.keep(kept, recheck || !result.Outcome.OK())
 	return result
 }
 

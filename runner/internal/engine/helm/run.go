@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/storage"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/apirecord"
@@ -16,25 +17,33 @@ import (
 
 // run is one job being carried out.
 type run struct {
-	e        *Engine
-	job      engine.Job
-	ctx      context.Context //nolint:containedctx // of the job, with its timeout; a run is one call of Run
-	options  options
-	recorder *apirecord.Recorder
-	log      *ring
-	redact   *redactor
-	tell     *teller
-	getter   *getter
-	release  func() // frees what the run holds
+	e         *Engine
+	job       engine.Job
+	ctx       context.Context //nolint:containedctx // of the job, with its timeout; a run is one call of Run
+	namespace string          // of the release
+	misplaced error           // why there is none
+	options   options
+	recorder  *apirecord.Recorder
+	log       *ring
+	redact    *redactor
+	tell      *teller
+	getter    *getter
+	release   func() // frees what the run holds
+	cancel    func() // ends the run
 
 	content *content
+	values  []byte // the inputs, as the digest has them
 	digest  digest
 	store   *store
 	client  *client
 	helm    *action.Configuration
 
-	unlocked  int  // revision that this run found cut off
-	takesOver bool // the newest revision was made by another tool
+	held      time.Duration                               // for how long another operator's claim has to be respected
+	seen      map[engine.Child]*unstructured.Unstructured // objects as they are, once all were looked at
+	drift     []string                                    // what differs and is left so; nil when nobody looked
+	attempts  int                                         // upgrades to today's inputs that have failed, those of this run included
+	unlocked  int                                         // revision that this run found cut off
+	takesOver bool                                        // the newest revision was made by another tool
 }
 
 func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
@@ -43,7 +52,8 @@ func (e *Engine) newRun(ctx context.Context, job engine.Job) *run {
 		recorder: &apirecord.Recorder{}, log: &ring{}, redact: &redactor{}, release: func() {},
 	}
 	r.redact.addValues(job.Inputs)
-	r.tell = &teller{clock: e.cfg.Clock, namespace: job.Owner.Namespace, progress: job.Progress, clean: r.redact.clean}
+	r.namespace, r.misplaced = e.cfg.place(job.Owner)
+	r.tell = &teller{clock: e.cfg.Clock, namespace: r.namespace, progress: job.Progress, clean: r.redact.clean}
 	r.getter = newGetter(r.clientConfig(ctx), e.cfg.Mapper)
 	return r
 }
@@ -75,15 +85,19 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _ 
 // connect makes what a run needs to act: the release store, the client and Helm's configuration. The store outlives
 // the run by the grace period, so that a run which was ended can write down that it was.
 func (r *run) connect(chart string) error {
+	if r.store != nil {
+		return nil
+	}
 	late, free := withGrace(r.ctx, r.e.cfg.Grace)
 	r.release = free
-	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.log.printf)
+	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.namespace, r.log.printf)
 	if err != nil {
 		return err
 	}
+	store.holding.now = r.e.cfg.Clock.Now
 	r.store = store
 	r.client = &client{
-		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.job.Owner.Namespace},
+		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.namespace},
 		ctx:    r.ctx,
 		getter: r.getter,
 		tell:   r.tell,
@@ -92,6 +106,9 @@ func (r *run) connect(chart string) error {
 			r.e.cfg.Capabilities.Invalidate()
 			r.helm.Capabilities = nil // so that Helm asks again before it renders
 		},
+	}
+	if r.e.cfg.Adopt {
+		r.client.adoptable = r.adoptable
 	}
 	releases := storage.Init(store)
 	releases.Log = r.log.printf
@@ -115,6 +132,28 @@ func (r *run) useCapabilities() error {
 	return nil
 }
 
+// atWork claims the revisions that the run works on until the returned function is called.
+func (r *run) atWork() (done func()) {
+	if r.e.cfg.Alone {
+		return func() {}
+	}
+	ctx, stop := context.WithCancel(r.ctx)
+	r.store.holding.lost = func() {
+		r.tell.notef("release %s: another operator has taken it over; leaving it to that one", r.job.Owner.Name)
+		r.cancel()
+	}
+	go r.store.holding.keep(ctx)
+	return stop
+}
+
+// busyFor is when to look again at a release that somebody else works on.
+func (r *run) busyFor() time.Duration {
+	if r.held > 0 {
+		return min(r.held, busyRetry)
+	}
+	return busyRetry
+}
+
 // hookTimeout is how long a hook may take: as configured, but no longer than what is left of the run.
 func (r *run) hookTimeout() time.Duration {
 	limit := r.e.cfg.HookTimeout
@@ -128,9 +167,12 @@ func (r *run) hookTimeout() time.Duration {
 func (r *run) facts() (facts, error) {
 	f := facts{
 		history: r.store.history, want: r.digest, mine: r.content.name(),
-		owner: r.job.Owner, now: r.e.cfg.Clock.Now(),
+		owner: r.job.Owner, now: r.e.cfg.Clock.Now(), alone: r.e.cfg.Alone,
+		retries: r.e.cfg.Retries, asked: r.job.Trigger == engine.TriggerRequest,
 	}
 	if last := f.history.last(); last != nil {
+		r.held = r.e.heldFor(r.job.Owner.UID, last.holder)
+		f.held = r.held > 0
 		rel, err := r.store.load(last.version)
 		if err != nil {
 			return facts{}, fmt.Errorf("look at the release: %w", err)

@@ -20,8 +20,11 @@ var errTooLarge = errors.New("the release record is larger than a Secret can be"
 // what it did not put there itself, so the owner is added each time.
 type ownedSecrets struct {
 	clientv1.SecretInterface
-	owner  engine.Owner
-	before func(name string) *record // as last seen; nil if new
+	owner     engine.Owner
+	namespace string                    // of the records
+	before    func(name string) *record // as last seen; nil if new
+	holding   *holding
+	exact     *bool // write only over what was seen
 }
 
 // Create implements SecretInterface.
@@ -36,6 +39,9 @@ func (s ownedSecrets) Create(ctx context.Context, secret *corev1.Secret, opts me
 func (s ownedSecrets) Update(ctx context.Context, secret *corev1.Secret, opts metav1.UpdateOptions) (*corev1.Secret, error) {
 	if err := s.prepare(secret); err != nil {
 		return nil, err
+	}
+	if old := s.before(secret.Name); *s.exact && old != nil {
+		secret.ResourceVersion = old.seen
 	}
 	return s.SecretInterface.Update(ctx, secret, opts)
 }
@@ -59,6 +65,20 @@ func (s ownedSecrets) prepare(secret *corev1.Secret) error {
 			secret.Labels["createdAt"] = created
 		}
 	}
-	secret.OwnerReferences = withOwner(others, s.owner)
+	s.holding.mark(secret)
+	switch {
+	case s.owner.UID == "": // not in the cluster
+		secret.OwnerReferences = others
+		return nil
+	case s.owner.Namespace == "" || s.owner.Namespace == s.namespace:
+		secret.OwnerReferences = withOwner(others, s.owner)
+		return nil
+	}
+	text, err := writeRemoteOwner(s.owner)
+	if err != nil {
+		return err
+	}
+	secret.OwnerReferences = others
+	metav1.SetMetaDataAnnotation(&secret.ObjectMeta, ownerAnnotation, text)
 	return nil
 }

@@ -22,10 +22,12 @@ const (
 	busy          state = "busy"           // someone else may be working on it
 	failedInstall state = "failed install" // it never was good
 	failedUpgrade state = "failed upgrade" // it was good before
+	givenUp       state = "given up"       // as failed upgrade, and it is not tried again
+	rolledBack    state = "rolled back"    // given up, and back at what was good before
 	foreign       state = "foreign"        // it is not this resource's
 )
 
-// busyFor is how long an unfinished action of stock Helm is left alone: Helm's own default timeout.
+// busyFor is how long an unfinished action of a tool that leaves no claim is left alone: Helm's own default timeout.
 const busyFor = 5 * time.Minute
 
 // facts are what the state follows from.
@@ -36,6 +38,10 @@ type facts struct {
 	mine    string // name of the resource's chart
 	owner   engine.Owner
 	now     time.Time
+	alone   bool // no other operator can be at work
+	retries int  // how often a failed upgrade is tried again
+	asked   bool // somebody asks for a run
+	held    bool // another operator claims the newest revision and lives, as far as is known
 }
 
 // determine returns the state and, in words for users, why.
@@ -47,7 +53,7 @@ func determine(f facts) (state, string) {
 	if why := f.foreign(last); why != "" {
 		return foreign, why
 	}
-	if last.status == release.StatusUninstalling || last.status.IsPending() {
+	if last.unfinished() {
 		return f.unfinished(last)
 	}
 	switch last.status {
@@ -58,6 +64,9 @@ func determine(f facts) (state, string) {
 	case release.StatusSuperseded:
 		return outOfSync, "the newest revision is superseded by one that is gone"
 	default: // failed, or a status that nobody knows
+		if !f.asked && last.digest == f.want && last.attempts > f.retries {
+			return givenUp, fmt.Sprintf("%d upgrades to the same inputs have failed", last.attempts)
+		}
 		if f.history.everDeployed() {
 			return failedUpgrade, fmt.Sprintf("revision %d has failed", last.version)
 		}
@@ -75,17 +84,22 @@ func (f facts) foreign(last *record) string {
 		return ""
 	}
 	kind := groupKind(engine.Owner{APIVersion: owner.APIVersion, Kind: owner.Kind})
-	if kind == groupKind(f.owner) && owner.Name == f.owner.Name {
+	sameSpace := last.remote == nil || last.remote.Namespace == f.owner.Namespace
+	if kind == groupKind(f.owner) && owner.Name == f.owner.Name && sameSpace {
 		return "" // of an earlier resource of the same name, as after a restore from a backup
 	}
 	return fmt.Sprintf("it belongs to %s %q", kind, owner.Name)
 }
 
-// unfinished tells work that was cut off from work that goes on. The resource's own is never under way here, since
-// no two runs of one resource happen at a time.
+// unfinished tells work that was cut off from work that goes on. The process's own is never under way here, since no two
+// runs of one resource happen at a time.
 func (f facts) unfinished(last *record) (state, string) {
 	age := f.now.Sub(last.modified)
-	if last.controller() == nil && last.digest == "" && age < busyFor {
+	someone := last.controller() == nil || !f.alone
+	switch {
+	case f.held:
+		return busy, fmt.Sprintf("revision %d is %s, and %s is at work on it", last.version, last.status, last.holder.who())
+	case last.digest == "" && someone && age < busyFor:
 		return busy, fmt.Sprintf("revision %d is %s since %s, not by this operator", last.version, last.status, age.Round(time.Second))
 	}
 	return interrupted, fmt.Sprintf("revision %d was left %s", last.version, last.status)
@@ -94,6 +108,11 @@ func (f facts) unfinished(last *record) (state, string) {
 func (f facts) deployed(last *record) (state, string) {
 	owner := last.controller()
 	switch {
+	case last.givenUp == f.want && f.want != "":
+		if f.asked {
+			return outOfSync, "somebody asks for another try"
+		}
+		return rolledBack, fmt.Sprintf("revision %d was rolled back to", last.version)
 	case last.digest == "":
 		return unproven, fmt.Sprintf("revision %d was made by another tool", last.version)
 	case last.digest == f.want && owner != nil && owner.UID == f.owner.UID:

@@ -32,6 +32,18 @@ func ownedBySomeone(change func(*engine.Owner)) record {
 	return r
 }
 
+func failedTimes(version int, d digest, attempts int) record {
+	r := owned(version, release.StatusFailed, d)
+	r.attempts = attempts
+	return r
+}
+
+func rolledBackTo(version int, d, givenUp digest) record {
+	r := owned(version, release.StatusDeployed, d)
+	r.givenUp = givenUp
+	return r
+}
+
 func unowned1(status release.Status, age time.Duration) record {
 	return record{version: 1, status: status, modified: testNow.Add(-age)}
 }
@@ -65,6 +77,12 @@ func TestDetermine(t *testing.T) {
 		{"killed in an uninstall", history{owned(1, release.StatusUninstalling, wanted)}, "", interrupted},
 		{"stock helm is at work", history{unowned1(release.StatusPendingUpgrade, time.Minute)}, "", busy},
 		{"stock helm was at work long ago", history{unowned1(release.StatusPendingUpgrade, time.Hour)}, "", interrupted},
+		{"an upgrade has failed too often", history{owned(1, deployed, newChart), failedTimes(2, wanted, 3)}, "", givenUp},
+		{"an upgrade has failed, and may be tried again", history{owned(1, deployed, newChart), failedTimes(2, wanted, 2)}, "", failedUpgrade},
+		{"other inputs have failed too often", history{owned(1, deployed, wanted), failedTimes(2, newChart, 3)}, "", failedUpgrade},
+		{"an upgrade was given up and rolled back", history{owned(1, superseded, newChart), failedTimes(2, wanted, 3), rolledBackTo(3, newChart, wanted)}, "", rolledBack},
+		{"the resource went back to what was rolled back to", history{owned(1, superseded, wanted), failedTimes(2, newChart, 3), rolledBackTo(3, wanted, newChart)}, "", unchanged},
+		{"something else was rolled back", history{rolledBackTo(3, newChart, newCaps)}, "", outOfSync},
 		{"a status from the future counts as failed", history{owned(1, "new-status", wanted)}, "", failedInstall},
 		{"stock helm's, from another chart", history{unowned1(deployed, 0)}, "other", foreign},
 		{"stock helm's, from a chart that nobody knows", history{unowned1(deployed, 0)}, "?", foreign},
@@ -84,7 +102,7 @@ func TestDetermine(t *testing.T) {
 			case "?":
 				chart = ""
 			}
-			got, why := determine(facts{history: test.history, chart: chart, mine: "mine", want: wanted, owner: testOwner, now: testNow})
+			got, why := determine(facts{history: test.history, chart: chart, mine: "mine", want: wanted, owner: testOwner, now: testNow, alone: true, retries: 2})
 			if got != test.want {
 				t.Errorf("state is %q (%s), want %q", got, why, test.want)
 			}
@@ -92,6 +110,31 @@ func TestDetermine(t *testing.T) {
 				t.Error("nobody is told why")
 			}
 		})
+	}
+}
+
+// What counts besides the history: whether others can be at work, and whether somebody asks.
+func TestDetermineUnfinished(t *testing.T) {
+	sdk := owned(1, release.StatusPendingUpgrade, "")
+	sdk.modified = testNow.Add(-time.Minute)
+	spent := history{owned(1, release.StatusDeployed, newChart), failedTimes(2, wanted, 3)}
+	for why, tt := range map[string]struct {
+		facts facts
+		want  state
+	}{
+		"the Operator SDK may still be at work":               {facts{history: history{sdk}}, busy},
+		"it cannot, where leader election lets one work":      {facts{history: history{sdk}, alone: true}, interrupted},
+		"stock helm takes part in no election":                {facts{history: history{unowned1(release.StatusPendingUpgrade, time.Minute)}, alone: true}, busy},
+		"another operator claims it":                          {facts{history: history{owned(1, release.StatusPendingUpgrade, wanted)}, held: true}, busy},
+		"ours, and nobody claims it":                          {facts{history: history{owned(1, release.StatusPendingUpgrade, wanted)}}, interrupted},
+		"somebody asks for what was given up":                 {facts{history: spent, asked: true}, failedUpgrade},
+		"somebody asks for what was given up and rolled back": {facts{history: history{rolledBackTo(3, newChart, wanted)}, asked: true}, outOfSync},
+	} {
+		f := tt.facts
+		f.owner, f.now, f.want, f.mine, f.chart = testOwner, testNow, wanted, "mine", "mine"
+		if got, reason := determine(f); got != tt.want {
+			t.Errorf("%s: %q (%s), want %q", why, got, reason, tt.want)
+		}
 	}
 }
 
@@ -111,6 +154,8 @@ func TestPlan(t *testing.T) {
 		{"changed inputs", outOfSync, false, nil, moveUpgrade},
 		{"a failed upgrade is tried again, not rolled back", failedUpgrade, false, nil, moveUpgrade},
 		{"what was cut off comes first", interrupted, false, nil, moveUnlock},
+		{"what was given up is not tried", givenUp, true, nil, moveGiveUp},
+		{"what was rolled back is looked after", rolledBack, true, nil, moveStay},
 		{"somebody else's work is waited for", busy, true, nil, moveWait},
 		{"somebody else's release is left alone", foreign, true, nil, moveRefuse},
 		{"the same inputs without an owner", unowned, false, nil, moveAdopt},

@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
+	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/release"
@@ -25,21 +24,27 @@ import (
 // store keeps one release's revisions, in the format of Helm's Secrets driver. It lists metadata only, once a run,
 // and reads the revisions that are needed; stock Helm reads and decodes all of them, several times an action.
 type store struct {
-	ctx     context.Context //nolint:containedctx // Helm's interface passes none on
-	secrets clientv1.SecretInterface
-	meta    metadata.ResourceInterface
-	writer  *driver.Secrets
-	name    string
+	ctx       context.Context //nolint:containedctx // Helm's interface passes none on
+	secrets   clientv1.SecretInterface
+	meta      metadata.ResourceInterface
+	writer    *driver.Secrets
+	name      string
+	owner     engine.Owner
+	namespace string
+	log       func(string, ...any)
 
 	history history
 	loaded  map[int]*release.Release
 	stubs   map[*release.Release]bool // without content; never to be written
-	slim    int                       // how many parts of the chart's copy have to be left out
+	level   int                       // how much has to be left out of records
+	holding *holding
+	stamp   func(*release.Release) // changes a revision on its way to its record; may be nil
+	exact   bool                   // a revision is written only if it still is as it was listed
 }
 
 var _ driver.Driver = (*store)(nil)
 
-func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log func(string, ...any)) (*store, error) {
+func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, namespace string, log func(string, ...any)) (*store, error) {
 	clients, err := clientv1.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client for release Secrets: %w", err)
@@ -49,14 +54,20 @@ func newStore(ctx context.Context, config *rest.Config, owner engine.Owner, log 
 		return nil, fmt.Errorf("make a metadata client for release Secrets: %w", err)
 	}
 	s := &store{
-		ctx:     ctx,
-		secrets: clients.Secrets(owner.Namespace),
-		meta:    metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(owner.Namespace),
-		name:    owner.Name,
-		loaded:  map[int]*release.Release{},
-		stubs:   map[*release.Release]bool{},
+		ctx:       ctx,
+		secrets:   clients.Secrets(namespace),
+		meta:      metas.Resource(corev1.SchemeGroupVersion.WithResource("secrets")).Namespace(namespace),
+		name:      owner.Name,
+		owner:     owner,
+		namespace: namespace,
+		log:       log,
+		loaded:    map[int]*release.Release{},
+		stubs:     map[*release.Release]bool{},
 	}
-	s.writer = driver.NewSecrets(ownedSecrets{SecretInterface: s.secrets, owner: owner, before: s.recordOf})
+	s.holding = &holding{meta: s.meta, now: time.Now}
+	s.writer = driver.NewSecrets(ownedSecrets{
+		SecretInterface: s.secrets, owner: owner, namespace: namespace, before: s.recordOf, holding: s.holding, exact: &s.exact,
+	})
 	s.writer.Log = log
 	return s, nil
 }
@@ -93,6 +104,11 @@ func (s *store) load(version int) (*release.Release, error) {
 		return nil, fmt.Errorf("read revision %d of release %s in Secret %s: %w", version, s.name, secret.Name, err)
 	}
 	rel.Labels = customLabels(secret.Labels)
+	if digest := secret.Labels[partsLabel]; digest != "" {
+		if rel.Manifest, err = s.whole(rel.Manifest, digest); err != nil {
+			return nil, err
+		}
+	}
 	s.loaded[version] = rel
 	return rel, nil
 }
@@ -162,42 +178,14 @@ func (s *store) Update(key string, rel *release.Release) error {
 	return s.write(rel, func(rel *release.Release) error { return s.writer.Update(key, rel) })
 }
 
-var errStub = errors.New("a revision that was not read cannot be written")
-
-// write writes a revision, without a part of its chart's copy where it is too large otherwise.
-func (s *store) write(rel *release.Release, send func(*release.Release) error) error {
-	if s.stubs[rel] {
-		return fmt.Errorf("write revision %d of release %s: %w", rel.Version, rel.Name, errStub)
+// whole returns the manifest that an outline stands for; the outline itself if it is gone.
+func (s *store) whole(outline, digest string) (string, error) {
+	manifest, err := s.readParts(digest)
+	if errors.Is(err, errCorrupt) {
+		s.log("the outline of the manifest has to do: %v", err)
+		return outline, nil
 	}
-	err := send(slimmed(rel, s.slim))
-	for errors.Is(err, errTooLarge) && s.slim < len(slimmer) {
-		s.slim++
-		err = send(slimmed(rel, s.slim))
-	}
-	if err != nil {
-		return err
-	}
-	s.loaded[rel.Version] = rel
-	s.remember(rel)
-	return nil
-}
-
-// remember brings the history to what has been written.
-func (s *store) remember(rel *release.Release) {
-	r := record{version: rel.Version}
-	at := slices.IndexFunc(s.history, func(r record) bool { return r.version == rel.Version })
-	if at >= 0 {
-		r = s.history[at]
-	}
-	r.status, r.labels = rel.Info.Status, maps.Clone(rel.Labels)
-	if rel.Labels[revisionLabel] == strconv.Itoa(rel.Version) {
-		r.digest = digest(rel.Labels[digestLabel])
-	}
-	if at >= 0 {
-		s.history[at] = r
-		return
-	}
-	s.history = sorted(append(s.history, r))
+	return manifest, err
 }
 
 // Delete implements driver.Driver. The release that it returns has no content.
@@ -211,7 +199,11 @@ func (s *store) Delete(key string) (*release.Release, error) {
 	}
 	rel := s.stub(r)
 	delete(s.loaded, r.version)
+	hadParts := r.labels[partsLabel] != ""
 	s.history = slices.DeleteFunc(s.history, func(r record) bool { return r.version == rel.Version })
+	if hadParts {
+		s.dropParts()
+	}
 	return rel, nil
 }
 

@@ -38,6 +38,7 @@ func TestCleanIsReadableAndBounded(t *testing.T) {
 		{"a list of one error is that error", "failed: " + one, "failed: first"},
 		{"a list of errors stands in one line", "failed: " + two, "failed: first; second"},
 		{"a quoted template is cut", `cannot parse "` + strings.Repeat("x", 500) + `" here`, `cannot parse "` + strings.Repeat("x", maxQuote-1) + `..." here`},
+		{"what stands between two quotations is not", `"a" ` + strings.Repeat("x", 500) + ` "b"`, `"a" ` + strings.Repeat("x", 500) + ` "b"`},
 		{"lines that say something stay", "a\n  b\n\n", "a\nb"},
 		{"a long text is cut", strings.Repeat("y", maxMessage+10), strings.Repeat("y", maxMessage) + "..."},
 		{"what is no text becomes one", "a\xffb", "a\uFFFDb"},
@@ -93,7 +94,8 @@ func TestOptions(t *testing.T) {
 		prefix + "upgrade-force": "T", prefix + "uninstall-wait": "yes", prefix + "install-disable-hooks": "0",
 		prefix + "upgrade-description": "by hand", "other/upgrade-force": "true",
 	})
-	want := options{force: true, upgradeDescription: "by hand", ignored: []string{prefix + "uninstall-wait"}}
+	yes := true
+	want := options{force: &yes, upgradeDescription: "by hand", ignored: []string{prefix + "uninstall-wait"}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{})); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}

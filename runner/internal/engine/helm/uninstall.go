@@ -23,7 +23,7 @@ const uninstallPoll = 5 * time.Second
 // what is broken can be deleted. A release that is gone already is as good as uninstalled.
 func (r *run) finalize() engine.Result {
 	owner := r.job.Owner
-	if owner.Namespace == "" || len(owner.Name) > maxReleaseName {
+	if r.namespace == "" || len(owner.Name) > maxReleaseName {
 		return engine.Result{Outcome: engine.Succeeded} // it never could be installed
 	}
 	if err := r.connect(""); err != nil {
@@ -35,8 +35,11 @@ func (r *run) finalize() engine.Result {
 		r.tell.notef("Release not found")
 		return r.gone(false)
 	case !r.owns(last):
-		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, owner.Namespace)
+		r.tell.notef("release %s in namespace %s is not this resource's and is left alone", owner.Name, r.namespace)
 		return engine.Result{Outcome: engine.Succeeded}
+	}
+	if s, why := r.unfinished(last); s == busy {
+		return r.busy(why)
 	}
 	rel, err := r.store.load(last.version)
 	if err != nil {
@@ -46,12 +49,22 @@ func (r *run) finalize() engine.Result {
 	return r.uninstall(rel)
 }
 
+// unfinished tells whether somebody else may be at work on the release.
+func (r *run) unfinished(last *record) (state, string) {
+	if !last.unfinished() {
+		return unchanged, ""
+	}
+	r.held = r.e.heldFor(r.job.Owner.UID, last.holder)
+	f := facts{now: r.e.cfg.Clock.Now(), alone: r.e.cfg.Alone, held: r.held > 0}
+	return f.unfinished(last)
+}
+
 // owns reports whether the release may be uninstalled on behalf of the resource. One that names no owner was made
 // by stock Helm and, had it been taken over, would name one by now; it is the resource's only if this chart's.
 func (r *run) owns(last *record) bool {
 	f := facts{history: r.store.history, owner: r.job.Owner}
 	if last.controller() == nil {
-		content, err := r.e.charts.load()
+		content, err := r.e.load(r.ctx)
 		if err != nil {
 			return false
 		}
@@ -69,16 +82,17 @@ func (r *run) owns(last *record) bool {
 func (r *run) uninstall(rel *release.Release) engine.Result {
 	if rel.Info.Status != release.StatusUninstalled || !r.options.uninstallWait {
 		r.tell.begin("uninstall")
+		defer r.atWork()()
 		others, err := r.abandoned()
 		if err != nil {
 			return r.actionFailed(engine.ActionUninstall, nil, err)
 		}
-		act := action.NewUninstall(r.helm)
-		act.KeepHistory = r.options.uninstallWait
-		act.DisableHooks = r.options.uninstallNoHooks
-		act.Description = r.options.uninstallDescription
-		act.Timeout = r.hookTimeout()
-		if _, err := act.Run(rel.Name); err != nil {
+		err = r.remove(rel.Name, r.options.uninstallNoHooks)
+		if err != nil && isTerminating(err.Error()) {
+			r.tell.notef("release %s: its namespace is being deleted, so that no hook can run", rel.Name)
+			err = r.remove(rel.Name, true)
+		}
+		if err != nil {
 			return r.actionFailed(engine.ActionUninstall, rel, r.uninstallError(err))
 		}
 		r.prune(others, rel.Manifest)
@@ -90,6 +104,17 @@ func (r *run) uninstall(rel *release.Release) engine.Result {
 		}
 	}
 	return r.gone(true)
+}
+
+// remove has Helm uninstall the release.
+func (r *run) remove(name string, withoutHooks bool) error {
+	act := action.NewUninstall(r.helm)
+	act.KeepHistory = r.options.uninstallWait
+	act.DisableHooks = withoutHooks
+	act.Description = r.options.uninstallDescription
+	act.Timeout = r.hookTimeout()
+	_, err := act.Run(name)
+	return err
 }
 
 // abandoned returns the manifests of revisions that may have left objects which the newest does not name: failed
@@ -138,7 +163,7 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 		if kept(object(info)) || errs[i] == nil && lives[i] == nil {
 			continue
 		}
-		left = append(left, title(info, r.job.Owner.Namespace))
+		left = append(left, title(info, r.namespace))
 		if errs[i] == nil && lives[i].GetDeletionTimestamp() == nil {
 			errs[i] = deleteOne(resource.NewHelper(info.Client, info.Mapping), info)
 		}
@@ -158,15 +183,15 @@ func (r *run) waitGone(rel *release.Release) *engine.Result {
 
 // gone ends a good uninstall: nothing of the history stays, and nothing is remembered.
 func (r *run) gone(changed bool) engine.Result {
-	if known, ok := r.e.recall(r.job.Owner.UID); ok && !changed {
-		r.prune([]string{leftovers(known.children, r.job.Owner.Namespace)}, "")
+	if !changed {
+		r.prune(r.unrecorded(), "")
 	}
 	for _, old := range append(history(nil), r.store.history...) {
 		if _, err := r.helm.Releases.Delete(r.job.Owner.Name, old.version); err != nil {
 			return r.actionFailed(engine.ActionUninstall, nil, err)
 		}
 	}
-	r.e.forget(r.job.Owner.UID)
+	r.forget()
 	if !changed {
 		return engine.Result{Outcome: engine.Succeeded}
 	}

@@ -18,6 +18,9 @@ func (r *run) unlock(why string) error {
 	if last.status == release.StatusUninstalling {
 		status = release.StatusUninstalled
 	}
+	// Another operator may be about to do the same; only one of them is to go on.
+	r.store.exact = true
+	defer func() { r.store.exact = false }()
 	rel.SetStatus(status, fmt.Sprintf("Interrupted: %s and its process is gone", why))
 	if err := r.helm.Releases.Update(rel); err != nil {
 		return fmt.Errorf("mark revision %d as %s: %w", last.version, status, err)

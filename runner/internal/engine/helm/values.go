@@ -19,7 +19,7 @@ func checkValues(c *chart.Chart, values map[string]any) error {
 	if err != nil {
 		return fmt.Errorf("values do not go with the chart's defaults: %w", err)
 	}
-	if err := chartutil.ValidateAgainstSchema(c, all); err != nil {
+	if err := checkSchemas(c, all); err != nil {
 		return schemaError{text: err.Error()}
 	}
 	return nil
