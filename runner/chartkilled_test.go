@@ -178,7 +178,7 @@ func TestReleaseThatWasChangedFromOutside(t *testing.T) {
 func (o *operator) eventuallyHistory(release string, want ...string) {
 	o.t.Helper()
 	testkit.Eventually(o.t, soon, func(context.Context) error {
-		if got := o.history(release); !slices.Equal(got, want) {
+		if got := o.history(release); !slices.Equal(got, want) { //nolint:contextcheck // it has the test's
 			return fmt.Errorf("history is %v, want %v", got, want)
 		}
 		return nil

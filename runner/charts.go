@@ -106,7 +106,7 @@ func releaseNamespace(t watches.Template, owner engine.Owner) (string, error) {
 }
 
 // chartCache is where charts of registries are kept. The default must be this user's: a chart is checked once.
-func (o Options) chartCache() (string, error) {
+func (o *Options) chartCache() (string, error) {
 	if o.ChartCache != "" {
 		return o.ChartCache, nil
 	}

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -46,9 +47,7 @@ func TestSecretsOfChartsAreToldNowhere(t *testing.T) {
 	const given, made = "hunter2-&-never-told", "made-up-&-never-told"
 	gvk := kindFor(t)
 	files := map[string]string{"watches.yaml": "- group: " + gvk.Group + "\n  version: v1\n  kind: Thing\n  chart: DIR/chart\n  valuesFrom:\n    - secretKeyRef: {name: given, key: password}\n      targetPath: password\n"}
-	for name, text := range tellingChart {
-		files[name] = text
-	}
+	maps.Copy(files, tellingChart)
 	o := setup(t, testkit.Cluster(t), files)
 	o.secret("given", map[string]any{"password": given})
 	var seen strings.Builder

@@ -127,16 +127,16 @@ func (b *Workbench) play(ctx context.Context, p *piece, job engine.Job) (result 
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, made.close()) }()
+	defer func() { err = errors.Join(err, made.close()) }() //nolint:contextcheck // what is open is closed however the run ends
 	var config controller.Config
-	if err := made.configure(p.watch, &config); err != nil {
+	if err := made.configure(p.watch, &config); err != nil { //nolint:contextcheck // nothing is started for one run
 		return result, &InvalidError{err}
 	}
 	kinds, err := metadata.NewForConfig(b.options.RESTConfig)
 	if err != nil {
 		return result, fmt.Errorf("make a client that watches definitions of kinds: %w", err)
 	}
-	endpoint, err := proxy.New(proxy.Config{RESTConfig: b.options.RESTConfig, Kinds: kinds, InjectOwner: b.owns(p), Log: b.options.Log})
+	endpoint, err := proxy.New(proxy.Config{RESTConfig: b.options.RESTConfig, Kinds: kinds, InjectOwner: b.owns(p), Log: b.options.Log}) //nolint:contextcheck // it only takes a port
 	if err != nil {
 		return result, fmt.Errorf("open the API endpoint for playbooks: %w", err)
 	}

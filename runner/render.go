@@ -79,11 +79,16 @@ func (b *Workbench) render(ctx context.Context, p *piece, job engine.Job, o Rend
 		}
 		return text, err
 	}
+	return previewText(ctx, e, job, o.Output)
+}
+
+// previewText shows what a run of the job would do: as a plan or as a diff.
+func previewText(ctx context.Context, e *helm.Engine, job engine.Job, output string) (string, error) {
 	preview, err := e.Preview(ctx, job)
 	if err != nil {
 		return "", err
 	}
-	if o.Output == "diff" {
+	if output == "diff" {
 		return diffText(preview), nil
 	}
 	return planText(preview), nil

@@ -168,8 +168,7 @@ func (b *Workbench) job(ctx context.Context, p *piece) (engine.Job, error) {
 	} else {
 		job.Inputs, err = input.ExtraVars(p.obj.Object, p.watch, run)
 	}
-	var refusal *input.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, is := errors.AsType[*input.Refusal](err); is {
 		return job, &InvalidError{fmt.Errorf("%s: %w", refusal.Reason, err)}
 	}
 	return job, err

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -142,9 +143,7 @@ func TestChartOfAClusterScopedKind(t *testing.T) {
 	t.Parallel()
 	gvk := kindFor(t, testkit.ClusterScoped)
 	files := map[string]string{"watches.yaml": "- {group: " + gvk.Group + ", version: v1, kind: Thing, chart: DIR/chart, releaseNamespace: NAMESPACE, reconcilePeriod: 1h}\n"}
-	for name, text := range chart {
-		files[name] = text
-	}
+	maps.Copy(files, chart)
 	o := setup(t, testkit.Cluster(t), files)
 	o.start()
 	name := o.namespace // nobody else's, among what has no namespace

@@ -77,18 +77,10 @@ func (f *benchFlags) exec(cmd *cobra.Command, o runner.ExecOptions) error {
 
 // printStep prints a line for each step that ends, and for each thing that takes a while when it begins.
 func printStep(out io.Writer, s runner.Step) {
-	word := s.Kind
-	switch {
-	case s.Kind == "task_started":
-		word = "..."
-	case s.Kind == "stats":
+	if s.Kind == "stats" {
 		return
-	case s.Kind == "ok" && s.Changed:
-		word = "changed"
-	case s.Kind == "failed" && s.Ignored:
-		word = "ignored"
 	}
-	fmt.Fprintf(out, "  %s  %-11s %s", s.Time.Format(time.TimeOnly), word, s.Task)
+	fmt.Fprintf(out, "  %s  %-11s %s", s.Time.Format(time.TimeOnly), stepWord(s), s.Task)
 	if s.Duration > 0 {
 		fmt.Fprintf(out, " (%s)", s.Duration.Round(10*time.Millisecond))
 	}
@@ -102,6 +94,19 @@ func printStep(out io.Writer, s runner.Step) {
 		fmt.Fprintf(out, " [%s]", s.Place)
 	}
 	fmt.Fprintln(out)
+}
+
+// stepWord is the word that a step's line begins with.
+func stepWord(s runner.Step) string {
+	switch {
+	case s.Kind == "task_started":
+		return "..."
+	case s.Kind == "ok" && s.Changed:
+		return "changed"
+	case s.Kind == "failed" && s.Ignored:
+		return "ignored"
+	}
+	return s.Kind
 }
 
 func printEnding(out io.Writer, e runner.Ending) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/chartbook-operator/chartbook/runner"
 )
@@ -21,7 +22,7 @@ func newRenderCommand() *cobra.Command {
 from a file; it need not be in the cluster.
 
   -o vars        extra variables of the playbook or role (its default)
-  -o values      values of the chart, with its defaults
+  -o values      what the chart gets as values, with its defaults
   -o manifests   what the chart renders to, as 'helm template' prints it (its default)
   -o plan        install, upgrade, repair or nothing, why, and which objects
   -o diff        how the objects of the release would change
@@ -71,16 +72,22 @@ func (f *benchFlags) render(cmd *cobra.Command, o runner.RenderOptions, offline 
 		}
 		options := o
 		options.Output, options.Namespace = output, f.namespace
-		text, err := bench.Render(cmd.Context(), obj, options)
-		if err != nil {
-			return invalid(err)
-		}
-		if len(resources) > 1 {
-			fmt.Fprintf(cmd.OutOrStdout(), "# %s %s\n", obj.GetKind(), obj.GetName())
-		}
-		if _, err := fmt.Fprint(cmd.OutOrStdout(), text); err != nil {
+		if err := printRendered(cmd, bench, obj, options, len(resources) > 1); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printRendered prints what a run of obj would get or do, if need be under its name.
+func printRendered(cmd *cobra.Command, bench *runner.Workbench, obj *unstructured.Unstructured, o runner.RenderOptions, named bool) error {
+	text, err := bench.Render(cmd.Context(), obj, o)
+	if err != nil {
+		return invalid(err)
+	}
+	if named {
+		fmt.Fprintf(cmd.OutOrStdout(), "# %s %s\n", obj.GetKind(), obj.GetName())
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+	return err
 }

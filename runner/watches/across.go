@@ -50,7 +50,7 @@ func twice(w, before *Watch) *Problem {
 }
 
 // holder names what holds a watch's resources at their deletion; empty for nothing.
-func (w *Watch) holder() string {
+func (w Watch) holder() string {
 	switch {
 	case w.Chart != "":
 		return "chart"

@@ -47,7 +47,7 @@ func (d *decoder) checkChartReference(n *yaml.Node, key, value string) {
 	case !strings.Contains(value, "@"):
 		d.failf(n, key, "add @sha256:... (helm pull prints it)", "%s %s has no digest, and a tag can be moved to another chart", key, value)
 	default:
-		d.failf(n, key, "write it like oci://registry.example.com/charts/web@sha256:...", "%s %s names no chart", key, value)
+		d.failf(n, key, "write it like oci://registry.example.com/charts/web@sha256:<digest>", "%s %s names no chart", key, value)
 	}
 }
 

@@ -1,6 +1,7 @@
 package watches
 
 import (
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -100,10 +101,8 @@ func readDrift(e *entry, n *yaml.Node, key string) {
 // oneOf reads a text that is one of some words; empty if it is none of them, which is reported.
 func (e *entry) oneOf(n *yaml.Node, key string, words ...string) string {
 	value, ok := e.textValue(n, key)
-	for _, word := range words {
-		if value == word {
-			return value
-		}
+	if slices.Contains(words, value) {
+		return value
 	}
 	if ok && value != "" {
 		last := len(words) - 1

@@ -18,7 +18,7 @@ import (
 func (r *reconciler) gone(ctx context.Context, v *visit) (reconcile.Result, error) {
 	done, err := r.Turns.take(ctx, v.key) // another watch of its kind may have a run of it in progress
 	if err != nil {                       // the process ends
-		return reconcile.Result{}, nil //nolint:nilerr // nobody is there to repeat it
+		return reconcile.Result{}, nil // nobody is there to repeat it
 	}
 	defer done()
 	r.notes.forget(v.key)

@@ -17,7 +17,7 @@ import (
 func (r *reconciler) run(ctx context.Context, v *visit, mode engine.Mode) (reconcile.Result, error) {
 	done, err := r.Turns.take(ctx, v.key)
 	if err != nil { // the process ends
-		return reconcile.Result{}, nil //nolint:nilerr // nobody is there to repeat it
+		return reconcile.Result{}, nil // nobody is there to repeat it
 	}
 	defer done()
 

@@ -50,7 +50,7 @@ func (c *Chart) ask(ctx context.Context, file string) (*registry.PullResult, err
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the registry: %w", err)
 	}
-	return client.Pull(c.reference.String(), registry.PullOptWithChart(true)) //nolint:contextcheck // bound has it
+	return client.Pull(c.reference.String(), registry.PullOptWithChart(true))
 }
 
 // bound ends requests with a context, since Helm's client takes none.

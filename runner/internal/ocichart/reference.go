@@ -20,7 +20,7 @@ type Reference struct {
 
 var (
 	errTag       = errors.New("a tag can be moved to another chart; add @sha256:... (helm pull prints it)")
-	errReference = errors.New("write it like oci://registry.example.com/charts/web@sha256:...")
+	errReference = errors.New("write it like oci://registry.example.com/charts/web@sha256:<digest>")
 
 	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	pathForm   = regexp.MustCompile(`^[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$`)

@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
 	"os"
@@ -73,7 +74,7 @@ func startOf(pid int) string {
 		return ""
 	}
 	const start = 19 // among the fields after the program's name, which stands in parentheses
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) <= start || fields[0] == "Z" {
 		return ""
 	}

@@ -25,7 +25,7 @@ func (r *run) detect(out *report, helper *resource.Helper, info *resource.Info, 
 		return nil
 	}
 	out.drift = append(out.drift, title(info, r.namespace)+": "+fields(patch))
-	return nil //nolint:nilerr // it differs, whether or not it could be put back
+	return nil // it differs, whether or not it could be put back
 }
 
 // sameContent compares two states of an object, but for what every write changes and what controllers write.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -78,22 +79,31 @@ func (r *run) reconcile() engine.Result {
 		return *refusal
 	}
 	verify := r.job.VerifyChildren && (r.e.cfg.Drift != DriftOff || r.e.cfg.Wait)
-	if known, ok := r.e.recall(r.job.Owner.UID); ok {
-		if known.digest == r.digest && !verify && !known.recheck {
-			stands, err := r.stands(known)
-			if err != nil {
-				return r.apiFailed("look at the release", err)
-			}
-			if stands {
-				return known.result()
-			}
+	known, ok := r.e.recall(r.job.Owner.UID)
+	verify = verify || ok && known.recheck
+	if ok && known.digest == r.digest && !verify {
+		if result := r.remembered(known); result != nil {
+			return *result
 		}
-		verify = verify || known.recheck
 	}
-	if err := r.connect(r.content.name()); err != nil {
+	if err := r.connect(r.ctx, r.content.name()); err != nil {
 		return r.apiFailed("look at the release", err)
 	}
 	return r.converge(verify)
+}
+
+// remembered returns the result of the run that is remembered, or nil if its revision stands no more.
+func (r *run) remembered(known goodRun) *engine.Result {
+	stands, err := r.stands(known)
+	if err != nil {
+		result := r.apiFailed("look at the release", err)
+		return &result
+	}
+	if !stands {
+		return nil
+	}
+	result := known.result()
+	return &result
 }
 
 // prepare loads the chart and works out the digest of the inputs.
@@ -110,7 +120,7 @@ func (r *run) prepare() *engine.Result {
 	if err != nil {
 		return refuse(engine.ReasonInvalidValues, err.Error())
 	}
-	r.values = append(values, r.generation()...) // another one is another release
+	r.values = slices.Concat(values, []byte(r.generation())) // another one is another release
 	if err := r.digestInputs(); err != nil {
 		result := r.apiFailed("ask for the cluster's capabilities", err)
 		return &result

@@ -91,7 +91,7 @@ func (r *run) stands(known goodRun) (bool, error) {
 	if r.e.cfg.Records.covers(r.namespace) {
 		return true, nil
 	}
-	if err := r.connect(r.content.name()); err != nil {
+	if err := r.connect(r.ctx, r.content.name()); err != nil {
 		return false, err
 	}
 	last := r.store.history.last()

@@ -30,7 +30,7 @@ func (h *holding) mark(secret *corev1.Secret) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	status := release.Status(secret.Labels["status"])
-	if !(record{status: status}).unfinished() {
+	if !(&record{status: status}).unfinished() {
 		if h.name == secret.Name {
 			h.name = ""
 		}

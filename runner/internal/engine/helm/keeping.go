@@ -50,17 +50,7 @@ func (k *keeping) changesConfiguration() bool {
 func (k *keeping) value(fresh, again, before any, annotations bool) any {
 	switch f := fresh.(type) {
 	case map[string]any:
-		a, _ := again.(map[string]any)
-		b, _ := before.(map[string]any)
-		for key := range f {
-			switch {
-			case key == annotationsKey && annotations:
-				f[key] = k.value(f[key], a[key], b[key], false)
-			case key == annotationsKey:
-			default:
-				f[key] = k.value(f[key], a[key], b[key], annotations)
-			}
-		}
+		k.mapping(f, again, before, annotations)
 	case []any:
 		a, _ := again.([]any)
 		b, _ := before.([]any)
@@ -75,6 +65,20 @@ func (k *keeping) value(fresh, again, before any, annotations bool) any {
 		}
 	}
 	return fresh
+}
+
+func (k *keeping) mapping(fresh map[string]any, again, before any, annotations bool) {
+	a, _ := again.(map[string]any)
+	b, _ := before.(map[string]any)
+	for key := range fresh {
+		switch {
+		case key == annotationsKey && annotations:
+			fresh[key] = k.value(fresh[key], a[key], b[key], false)
+		case key == annotationsKey:
+		default:
+			fresh[key] = k.value(fresh[key], a[key], b[key], annotations)
+		}
+	}
 }
 
 func (k *keeping) scalar(fresh string, again, before any) string {

@@ -48,14 +48,14 @@ func frameOf(a, b string) frame {
 	for start < min(len(a), len(b)) && a[start] == b[start] {
 		start++
 	}
-	for start > 0 && isWord(a[start-1]) {
+	for start > 0 && isWord(rune(a[start-1])) {
 		start--
 	}
 	end := 0
 	for end < min(len(a), len(b))-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	for end > 0 && isWord(a[len(a)-end]) {
+	for end > 0 && isWord(rune(a[len(a)-end])) {
 		end--
 	}
 	return frame{before: a[:start], after: a[len(a)-end:]}
@@ -67,11 +67,11 @@ func (f frame) holdsBlob(text string) bool {
 		return false
 	}
 	body := text[len(f.before) : len(text)-len(f.after)]
-	return strings.IndexFunc(body, func(r rune) bool { return r != '\n' && (r > 127 || !isWord(byte(r))) }) < 0
+	return strings.IndexFunc(body, func(r rune) bool { return r != '\n' && !isWord(r) }) < 0
 }
 
-func isWord(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("+/=_-$.", c) >= 0
+func isWord(c rune) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.ContainsRune("+/=_-$.", c)
 }
 
 func hasFrame(text string, f frame) bool {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/helm/drift"
@@ -46,7 +48,7 @@ type Change struct {
 func (e *Engine) Render(ctx context.Context, job engine.Job) (string, error) {
 	r := e.newRun(ctx, job)
 	defer func() { r.release() }()
-	if err := r.readyToLook(); err != nil {
+	if err := r.readyToLook(ctx); err != nil {
 		return "", err
 	}
 	out, err := r.render(r.store.history.next())
@@ -73,7 +75,7 @@ func (e *Engine) Values(ctx context.Context, job engine.Job) (map[string]any, er
 func (e *Engine) Preview(ctx context.Context, job engine.Job) (Preview, error) {
 	r := e.newRun(ctx, job)
 	defer func() { r.release() }()
-	if err := r.readyToLook(); err != nil {
+	if err := r.readyToLook(ctx); err != nil {
 		return Preview{}, err
 	}
 	move, why, err := r.nextMove()
@@ -94,18 +96,19 @@ func (e *Engine) Preview(ctx context.Context, job engine.Job) (Preview, error) {
 		}
 	case moveRefuse:
 		return Preview{}, fmt.Errorf("%s: %s: %w", engine.ReasonReleaseTaken, why, errRefused)
+	default: // no object would be touched
 	}
 	return p, err
 }
 
 // readyToLook prepares a run that only looks.
-func (r *run) readyToLook() error {
+func (r *run) readyToLook(ctx context.Context) error {
 	for _, step := range []func() *engine.Result{r.checkName, r.prepare} {
 		if refusal := step(); refusal != nil {
 			return fmt.Errorf("%s: %s: %w", refusal.Reason, r.redact.clean(refusal.Message), errRefused)
 		}
 	}
-	if err := r.connect(r.content.name()); err != nil {
+	if err := r.connect(ctx, r.content.name()); err != nil {
 		return err
 	}
 	if refusal := r.ready(); refusal != nil {
@@ -137,6 +140,7 @@ func (r *run) nextMove() (move, string, error) {
 		if !equal {
 			why += "; " + difference
 		}
+	default: // it is the last one
 	}
 	return plan(s, true, same), why, nil
 }
@@ -154,23 +158,34 @@ func (r *run) drifted() ([]Change, error) {
 	lives, errs := r.readAll(infos)
 	var out []Change
 	for i, info := range infos {
+		if errs[i] != nil {
+			return nil, fmt.Errorf("look at %s: %w", title(info, r.namespace), errs[i])
+		}
 		want := object(info)
 		putHelmMarks(want, rel.Name, rel.Namespace)
-		switch {
-		case errs[i] != nil:
-			return nil, fmt.Errorf("look at %s: %w", title(info, r.namespace), errs[i])
-		case info.Name == "" || lives[i] == nil && goesByItself(want):
-		case lives[i] == nil:
-			out = append(out, Change{Child: childOf(info), Verb: "create"})
-		default:
-			patch, differs, err := drift.New(want).Diff(lives[i])
-			if err != nil {
-				return nil, fmt.Errorf("compare %s: %w", title(info, r.namespace), err)
-			}
-			if differs && !r.e.inVain(vainKey{owner: r.job.Owner.UID, child: childOf(info)}, patch.Signature) {
-				out = append(out, Change{Child: childOf(info), Verb: "put back", Fields: patch.Fields})
-			}
+		change, differs, err := r.difference(info, want, lives[i])
+		if err != nil {
+			return nil, fmt.Errorf("compare %s: %w", title(info, r.namespace), err)
+		}
+		if differs {
+			out = append(out, change)
 		}
 	}
 	return out, nil
+}
+
+// difference returns what would become of an object that should be as want is; false if it would be left as it is.
+func (r *run) difference(info *resource.Info, want, live *unstructured.Unstructured) (Change, bool, error) {
+	child := childOf(info)
+	switch {
+	case info.Name == "" || live == nil && goesByItself(want):
+		return Change{}, false, nil
+	case live == nil:
+		return Change{Child: child, Verb: "create"}, true, nil
+	}
+	patch, differs, err := drift.New(want).Diff(live)
+	if err != nil || !differs || r.e.inVain(vainKey{owner: r.job.Owner.UID, child: child}, patch.Signature) {
+		return Change{}, false, err
+	}
+	return Change{Child: child, Verb: "put back", Fields: patch.Fields}, true, nil
 }

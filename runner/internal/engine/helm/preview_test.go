@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
@@ -107,6 +106,7 @@ func TestRenderIsHelmTemplate(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"plain", "umbrella", "hooks", "wide", "conformance", "keep"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			values := map[string]any{"otherNamespace": "other", "run": map[string]any{"pre-install": "ok", "post-upgrade": "ok"}, "one": map[string]any{"enabled": true}}
 			got, err := w.engine(name).Render(t.Context(), w.job(name, values))
 			if err != nil {
@@ -142,7 +142,7 @@ func helmTemplate(t *testing.T, path, name, namespace string, values map[string]
 		if err != nil {
 			t.Fatal(err)
 		}
-		act.KubeVersion, act.APIVersions = &caps.KubeVersion, chartutil.VersionSet(caps.APIVersions)
+		act.KubeVersion, act.APIVersions = &caps.KubeVersion, caps.APIVersions
 	}
 	rel, err := act.Run(c, values)
 	if err != nil {

@@ -78,15 +78,15 @@ func modified(secret *metav1.PartialObjectMetadata) time.Time {
 }
 
 // unfinished reports whether somebody is at work on the revision, or was when his process ended.
-func (r record) unfinished() bool {
+func (r *record) unfinished() bool {
 	return r.status.IsPending() || r.status == release.StatusUninstalling
 }
 
 // good reports whether the revision is the one that is deployed.
-func (r record) good() bool { return r.status == release.StatusDeployed }
+func (r *record) good() bool { return r.status == release.StatusDeployed }
 
 // controller returns the owner that controls the record, or nil.
-func (r record) controller() *metav1.OwnerReference {
+func (r *record) controller() *metav1.OwnerReference {
 	for i := range r.owners {
 		if r.owners[i].Controller != nil && *r.owners[i].Controller {
 			return &r.owners[i]

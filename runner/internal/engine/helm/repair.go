@@ -70,11 +70,11 @@ func (r *run) adopt() engine.Result {
 // mend repairs a release, or looks at it, and says what it came to.
 func (r *run) mend(rel *release.Release) engine.Result {
 	r.redact.addManifest(rel.Manifest)
-	how := correct
-	switch r.e.cfg.Drift {
-	case DriftOff:
+	if r.e.cfg.Drift == DriftOff {
 		return r.settled(rel, engine.Succeeded, engine.ActionNone, false)
-	case DriftDetect:
+	}
+	how := correct
+	if r.e.cfg.Drift == DriftDetect {
 		how = detect
 	}
 	report, err := r.repair(rel, how)

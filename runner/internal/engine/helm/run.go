@@ -84,11 +84,11 @@ func (w warnings) HandleWarningHeaderWithContext(_ context.Context, code int, _ 
 
 // connect makes what a run needs to act: the release store, the client and Helm's configuration. The store outlives
 // the run by the grace period, so that a run which was ended can write down that it was.
-func (r *run) connect(chart string) error {
+func (r *run) connect(ctx context.Context, chart string) error {
 	if r.store != nil {
 		return nil
 	}
-	late, free := withGrace(r.ctx, r.e.cfg.Grace)
+	late, free := withGrace(ctx, r.e.cfg.Grace)
 	r.release = free
 	store, err := newStore(late, r.clientConfig(late), r.job.Owner, r.namespace, r.log.printf)
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *run) connect(chart string) error {
 	r.store = store
 	r.client = &client{
 		Client: &kube.Client{Factory: r.getter, Log: r.log.printf, Namespace: r.namespace},
-		ctx:    r.ctx,
+		ctx:    ctx,
 		getter: r.getter,
 		tell:   r.tell,
 		marks:  marks{owner: r.job.Owner, chart: chart, none: r.e.cfg.WithoutOwner},

@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
@@ -176,7 +175,7 @@ func TestOutline(t *testing.T) {
 	if diff := cmp.Diff(want, outline(manifest, 50)); diff != "" {
 		t.Errorf("outline (-want +got):\n%s", diff)
 	}
-	if got := outline(manifest, 101); !bytes.Contains([]byte(got), []byte("long: "+long)) {
+	if got := outline(manifest, 101); !strings.Contains(got, "long: "+long) {
 		t.Errorf("nothing is too long, yet something is left out:\n%s", got)
 	}
 }

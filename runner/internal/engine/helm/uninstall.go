@@ -26,7 +26,7 @@ func (r *run) finalize() engine.Result {
 	if r.namespace == "" || len(owner.Name) > maxReleaseName {
 		return engine.Result{Outcome: engine.Succeeded} // it never could be installed
 	}
-	if err := r.connect(""); err != nil {
+	if err := r.connect(r.ctx, ""); err != nil {
 		return r.apiFailed("look at the release", err)
 	}
 	last := r.store.history.last()
