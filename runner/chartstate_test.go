@@ -142,11 +142,9 @@ func TestClusterScopedChildIsPutRight(t *testing.T) {
 	o.eventually(gvk, "thing", ready)
 	name := o.namespace + "-thing"
 	o.untilNoticed("thing", func(n int) {
-		role := o.eventually(clusterRoleKind, name, exists)
-		role.Object["rules"] = []any{map[string]any{"nonResourceURLs": []any{fmt.Sprint("/", n)}, "verbs": []any{"get"}}}
-		if err := o.client.Update(t.Context(), role); err != nil {
-			t.Fatal(err)
-		}
+		o.edit(o.eventually(clusterRoleKind, name, exists), func(role *unstructured.Unstructured) {
+			role.Object["rules"] = []any{map[string]any{"nonResourceURLs": []any{fmt.Sprint("/", n)}, "verbs": []any{"get"}}}
+		})
 	})
 	o.eventually(clusterRoleKind, name, func(obj *unstructured.Unstructured) error {
 		rules, _, _ := unstructured.NestedSlice(obj.Object, "rules")

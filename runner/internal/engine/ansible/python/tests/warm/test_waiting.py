@@ -55,13 +55,13 @@ class WaitingTest(unittest.TestCase):
         self.assertEqual((one._results.popleft(), one._results.popleft(), len(one._results)), ("first", "second", 0))
 
     def test_the_end_of_a_worker_ends_the_sleep(self) -> None:
-        """And none is left that nobody has waited for."""
+        """Without anyone having waited for it."""
         waiting.install()
         worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(0.05,))
         worker.start()
         self.assertLess(self.timed(0.0001), LONG)
-        self.assertFalse(worker.is_alive())
-        worker.join()
+        worker.join(LONG)
+        self.assertEqual(0, worker.exitcode)
 
     def test_other_sleeps_are_as_long_as_they_are(self) -> None:
         """And the rest of the module is as it was."""
