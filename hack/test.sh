@@ -22,11 +22,12 @@ step() {
   echo "--- $name: $((SECONDS - begun)) s"
 }
 
-# go_tests runs the tests of the main module. The race detector needs a C compiler.
+# go_tests runs the tests of the main module, three packages at a time: much of what they do is waiting. The race detector
+# needs a C compiler.
 go_tests() {
   local race=()
   if command -v "${CC:-cc}" >/dev/null; then race=(-race); else echo "no C compiler: without the race detector"; fi
-  CHARTBOOK_TEST_CLUSTER=$cluster go test "${race[@]}" -timeout 30m ./...
+  CHARTBOOK_TEST_CLUSTER=$cluster go test "${race[@]}" -p 3 -timeout 40m ./...
 }
 
 # localcluster_tests runs the tests of the other module: without the race detector, which would build all of Kubernetes
