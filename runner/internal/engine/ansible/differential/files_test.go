@@ -17,8 +17,9 @@ import (
 // maxText is up to which size the content of a file is compared as text, in which variants are replaced.
 const maxText = 64 << 10
 
-// holdsTimes matches the paths of files that hold times: compiled Python, and what modules are packed into.
-var holdsTimes = regexp.MustCompile(`\.pyc$|/AnsiballZ_|/async_wrapper\.py$|_payload\.zip$`)
+// variable matches the paths of files whose contents are different each time: compiled Python and what modules are packed
+// into hold times, and the Kubernetes client's memory of kinds holds those that other tests have added meanwhile.
+var variable = regexp.MustCompile(`\.pyc$|/AnsiballZ_|/async_wrapper\.py$|_payload\.zip$|/(k8s|os)rcp-[0-9a-f]+\.json$`)
 
 // files describes all files of the lane, by path: those of the project and of home, the temporary ones, and those of the
 // workspace but for the engine's own.
@@ -65,7 +66,7 @@ func describe(path string, entry fs.DirEntry) (string, error) {
 	case info.Mode()&fs.ModeSymlink != 0:
 		target, err := os.Readlink(path)
 		return text + " -> " + target, err
-	case !info.Mode().IsRegular() || holdsTimes.MatchString(path):
+	case !info.Mode().IsRegular() || variable.MatchString(path):
 		return text, nil
 	}
 	content, err := os.ReadFile(path)
