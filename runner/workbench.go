@@ -15,6 +15,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/chartbook-operator/chartbook/runner/internal/controller"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/input"
 	"github.com/chartbook-operator/chartbook/runner/internal/redact"
@@ -150,10 +151,7 @@ func (b *Workbench) job(ctx context.Context, p *piece) (engine.Job, error) {
 	job := engine.Job{
 		ID: newRunID(), Mode: engine.Reconcile, Trigger: engine.TriggerRequest, Attempt: 1, VerifyChildren: true,
 		Annotations: p.obj.GetAnnotations(), Redact: p.secrets.String, Timeout: b.options.RunTimeout,
-		Owner: engine.Owner{
-			APIVersion: p.obj.GetAPIVersion(), Kind: p.obj.GetKind(), Namespace: p.obj.GetNamespace(), Name: p.obj.GetName(),
-			UID: p.obj.GetUID(), Generation: p.obj.GetGeneration(),
-		},
+		Owner: controller.OwnerOf(p.obj),
 	}
 	if p.watch.Timeout != nil {
 		job.Timeout = *p.watch.Timeout
@@ -168,10 +166,18 @@ func (b *Workbench) job(ctx context.Context, p *piece) (engine.Job, error) {
 	} else {
 		job.Inputs, err = input.ExtraVars(p.obj.Object, p.watch, run)
 	}
-	if refusal, is := errors.AsType[*input.Refusal](err); is {
-		return job, &InvalidError{fmt.Errorf("%s: %w", refusal.Reason, err)}
+	if invalid := refusal(err); invalid != nil {
+		return job, invalid
 	}
 	return job, err
+}
+
+// refusal returns what is wrong with a resource if that is why its inputs could not be made, else nil.
+func refusal(err error) *InvalidError {
+	if refused, is := errors.AsType[*input.Refusal](err); is {
+		return &InvalidError{fmt.Errorf("%s: %w", refused.Reason, err)}
+	}
+	return nil
 }
 
 // refer reads what a resource refers to.
@@ -187,10 +193,10 @@ func (b *Workbench) refer(ctx context.Context, p *piece, job *engine.Job) (input
 		return input.Given{}, fmt.Errorf("prepare reading related objects: %w", err)
 	}
 	got, err := registry.Watch(p.watch).Resolve(ctx, p.obj, false, p.secrets.Learn)
-	var refusal *input.Refusal
+	if invalid := refusal(err); invalid != nil {
+		return input.Given{}, invalid
+	}
 	switch {
-	case errors.As(err, &refusal):
-		return input.Given{}, &InvalidError{fmt.Errorf("%s: %w", refusal.Reason, err)}
 	case err != nil:
 		return input.Given{}, fmt.Errorf("read what the resource refers to: %w", err)
 	case got.Missing != "":

@@ -79,14 +79,7 @@ func (e *entry) readRemediation(n *yaml.Node, key string) {
 			remediation.Strategy = Strategy(e.oneOf(value, path, string(RemediateNone), string(RemediateRollback)))
 			return
 		}
-		retries, ok := e.intValue(value, path)
-		switch {
-		case !ok:
-		case retries < 0:
-			e.failf(value, path, "write 0 for no repetition", "%s must not be negative", path)
-		default:
-			remediation.Retries = &retries
-		}
+		e.readCount(value, path, "write 0 for no repetition", &remediation.Retries)
 	})
 }
 

@@ -45,13 +45,18 @@ func readRetry(e *entry, n *yaml.Node, key string) {
 }
 
 func (e *entry) readRetryLimit(n *yaml.Node, key string) {
+	e.readCount(n, key, "write 0 for no repetition, or remove the key for any number", &e.watch.Retry.Limit)
+}
+
+// readCount reads a number that may be zero but not less; fix says what to write instead.
+func (e *entry) readCount(n *yaml.Node, key, fix string, place **int) {
 	value, ok := e.intValue(n, key)
 	switch {
 	case !ok:
 	case value < 0:
-		e.failf(n, key, "write 0 for no repetition, or remove the key for any number", "%s must not be negative", key)
+		e.failf(n, key, fix, "%s must not be negative", key)
 	default:
-		e.watch.Retry.Limit = &value
+		*place = &value
 	}
 }
 

@@ -49,7 +49,7 @@ func (r *reconciler) handOver(v *visit) {
 	r.Related.Forget(v.key)
 	v.news = news{}
 	if r.Handover != nil {
-		r.Handover(ownerOf(v.obj))
+		r.Handover(OwnerOf(v.obj))
 	}
 }
 

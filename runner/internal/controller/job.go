@@ -30,7 +30,7 @@ func (r *reconciler) noJob(ctx context.Context, v *visit, job engine.Job, err er
 func (r *reconciler) job(ctx context.Context, v *visit, mode engine.Mode) (engine.Job, error) {
 	job := engine.Job{
 		ID:             r.NewID(),
-		Owner:          ownerOf(v.obj),
+		Owner:          OwnerOf(v.obj),
 		Mode:           mode,
 		Trigger:        v.trigger,
 		Attempt:        v.episode.attempt(),

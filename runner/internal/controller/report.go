@@ -78,8 +78,8 @@ func (r *reconciler) logOf(v *visit) logr.Logger {
 	return r.Log.WithValues("namespace", v.key.Namespace, "name", v.key.Name)
 }
 
-// ownerOf returns the identity of a resource.
-func ownerOf(obj *unstructured.Unstructured) engine.Owner {
+// OwnerOf returns the identity of a resource.
+func OwnerOf(obj *unstructured.Unstructured) engine.Owner {
 	return engine.Owner{
 		APIVersion: obj.GetAPIVersion(), Kind: obj.GetKind(), Namespace: obj.GetNamespace(), Name: obj.GetName(),
 		UID: obj.GetUID(), Generation: obj.GetGeneration(),
