@@ -178,13 +178,9 @@ func killedOperatorResumes(t *testing.T, executor string) {
 // runProcesses returns the command lines of what an operator that was spawned has started: it has the operator's private
 // directory in its environment.
 func (o *operator) runProcesses() (found []string) {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		environ, err := os.ReadFile(path)
-		if err == nil && strings.Contains(string(environ), filepath.Join(o.dir, "private")) {
-			line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
-		}
+	private := filepath.Join(o.dir, "private")
+	for _, line := range testkit.Processes(func(environ []byte) bool { return strings.Contains(string(environ), private) }) {
+		found = append(found, strings.ReplaceAll(line, "\x00", " "))
 	}
 	return found
 }

@@ -1,14 +1,12 @@
 package ansible
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +18,7 @@ import (
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/ansible/warm"
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // bench is a workspace and a directory for content, for tests that run the real ansible-playbook.
@@ -216,20 +215,9 @@ func (b *bench) artifactPath(job engine.Job, name string) string {
 
 // processesOf returns the living processes that belong to a run, with their command lines.
 func processesOf(job engine.Job) map[int]string {
-	mark := []byte(runVariable + "=" + job.ID)
-	found := map[int]string{}
-	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		environ, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
-		if err != nil || !bytes.Contains(append(environ, 0), append(mark, 0)) {
-			continue
-		}
-		line, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		found[pid] = string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+	found := testkit.Processes(testkit.Has(runVariable + "=" + job.ID))
+	for pid, line := range found {
+		found[pid] = strings.ReplaceAll(line, "\x00", " ")
 	}
 	return found
 }

@@ -2,13 +2,14 @@ package ansible
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/engine"
 	"github.com/chartbook-operator/chartbook/runner/internal/engine/enginetest"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // scenarios are the tasks for each kind of content. The variable marker names a file that stands for what a resource
@@ -71,13 +72,10 @@ func conformance(t *testing.T, executor Executor) {
 func (b *bench) alive() (found []string) {
 	for range 50 {
 		found = nil
-		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, path := range environs {
-			environ, err := os.ReadFile(path)
-			if err == nil && bytes.Contains(environ, []byte(b.workspace.Dir())) && !bytes.Contains(environ, []byte(runVariable+"=zygote-")) {
-				line, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-				found = append(found, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
-			}
+		for _, line := range testkit.Processes(func(environ []byte) bool {
+			return bytes.Contains(environ, []byte(b.workspace.Dir())) && !bytes.Contains(environ, []byte(runVariable+"=zygote-"))
+		}) {
+			found = append(found, strings.ReplaceAll(line, "\x00", " "))
 		}
 		if len(found) == 0 {
 			return nil

@@ -121,17 +121,7 @@ func TestInterruptedRollbackGoesOn(t *testing.T) {
 func TestForceMakesObjectsAnewThatCannotBeChanged(t *testing.T) {
 	w := newWorld(t)
 	dir := copyChart(t, "plain")
-	writeFile(t, dir+"/templates/job.yaml", `
-apiVersion: batch/v1
-kind: Job
-metadata: {name: {{ .Release.Name }}}
-spec:
-  template:
-    metadata: {labels: {message: {{ .Values.message }}}}
-    spec:
-      restartPolicy: Never
-      containers: [{name: main, image: example.com/job:1}]
----
+	writeFile(t, dir+"/templates/job.yaml", jobOfMessage+`---
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: {{ .Release.Name }}}

@@ -85,16 +85,23 @@ func TestClaimsThatCountForNothing(t *testing.T) {
 	}
 }
 
+// hanging begins a run whose hook hangs, and returns once it does.
+func (w *world) hanging(e *Engine) (job engine.Job, ended <-chan engine.Result) {
+	w.t.Helper()
+	job = w.job("one", hooks("post-install", "hang"))
+	end := make(chan engine.Result, 1)
+	go func() {
+		result, _ := e.Run(w.t.Context(), job)
+		end <- result
+	}()
+	w.waitForJob("one-post-install")
+	return job, end
+}
+
 func TestWorkIsClaimedAndGivenUp(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine("hooks")
-	job := w.job("one", hooks("post-install", "hang"))
-	ended := make(chan engine.Result, 1)
-	go func() {
-		result, _ := e.Run(t.Context(), job)
-		ended <- result
-	}()
-	w.waitForJob("one-post-install")
+	job, ended := w.hanging(e)
 	held := claimOf(w.record("one", 1).Annotations)
 	if held.holder != self || held.at == "" {
 		t.Errorf("the revision is claimed by %q at %q, want %q", held.holder, held.at, self)
@@ -119,13 +126,7 @@ func TestWorkIsClaimedAndGivenUp(t *testing.T) {
 func TestLostClaimEndsTheRun(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine("hooks")
-	job := w.job("one", hooks("post-install", "hang"))
-	ended := make(chan engine.Result, 1)
-	go func() {
-		result, _ := e.Run(t.Context(), job)
-		ended <- result
-	}()
-	w.waitForJob("one-post-install")
+	_, ended := w.hanging(e)
 	secret := w.record("one", 1)
 	secret.Annotations = claim{otherHolder, "1"}.annotations()
 	if err := w.client.Update(t.Context(), secret); err != nil {

@@ -200,11 +200,8 @@ func TestNames(t *testing.T) {
 	w.run(e, finalize(clusterScoped), engine.Succeeded)
 }
 
-// A Job's template cannot be changed: the upgrade says what to do, and history stays bounded while nobody does.
-func TestImmutableFieldInAnUpgrade(t *testing.T) {
-	w := newWorld(t)
-	dir := copyChart(t, "keep")
-	writeFile(t, dir+"/templates/job.yaml", `
+// jobOfMessage is a template of a Job that cannot be changed when the message does.
+const jobOfMessage = `
 apiVersion: batch/v1
 kind: Job
 metadata: {name: {{ .Release.Name }}}
@@ -214,7 +211,13 @@ spec:
     spec:
       restartPolicy: Never
       containers: [{name: main, image: example.com/job:1}]
-`)
+`
+
+// A Job's template cannot be changed: the upgrade says what to do, and history stays bounded while nobody does.
+func TestImmutableFieldInAnUpgrade(t *testing.T) {
+	w := newWorld(t)
+	dir := copyChart(t, "keep")
+	writeFile(t, dir+"/templates/job.yaml", jobOfMessage)
 	e := w.engine(dir)
 	w.did(e, w.job("one", map[string]any{"message": "a"}), engine.ActionInstall)
 	for range 3 {

@@ -1,17 +1,15 @@
 package differential
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // endProcesses returns what a run has left running, by its mark, and ends it. It waits until what is about to end has
@@ -40,20 +38,9 @@ func endProcesses(t *testing.T, id string) []string {
 
 // marked returns the command lines of the living processes of a run.
 func marked(id string) map[int]string {
-	mark := []byte("CHARTBOOK_RUN=" + id)
-	found := map[int]string{}
-	entries, _ := os.ReadDir("/proc")
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		environ, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
-		if err != nil || !bytes.Contains(append(environ, 0), append(mark, 0)) {
-			continue
-		}
-		line, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
-		found[pid] = commandLine(string(line))
+	found := testkit.Processes(testkit.Has("CHARTBOOK_RUN=" + id))
+	for pid, line := range found {
+		found[pid] = commandLine(line)
 	}
 	return found
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chartbook-operator/chartbook/runner/internal/process"
+	"github.com/chartbook-operator/chartbook/runner/internal/testkit"
 )
 
 // bench is a pool of stubs.
@@ -139,17 +142,8 @@ type result struct {
 }
 
 // living returns the processes that carry the mark of a run.
-func living(mark string) (pids []int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err == nil && bytes.Contains(append(text, 0), append([]byte(mark), 0)) {
-			var pid int
-			_, _ = fmt.Sscanf(path, "/proc/%d/", &pid)
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+func living(mark string) []int {
+	return slices.Collect(maps.Keys(testkit.Processes(testkit.Has(mark))))
 }
 
 // eventually fails unless what becomes true soon.
